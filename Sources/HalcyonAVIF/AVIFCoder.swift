@@ -10,7 +10,7 @@ import HalcyonSystem
 /// A decode works at the stored size, in one step that cannot be cancelled. The picture is cropped to its clean
 /// aperture (`clap`), and shown as a whole if that is invalid. Chrome does so only if the aperture begins in the corner.
 /// Above 8 bits, colours are converted before they are rounded.
-package struct AVIFCoder: ImageDecoder {
+package struct AVIFCoder: ThumbnailImageDecoder {
     package init() {}
 
     package var formats: [ImageFormat] { [.avif] }
@@ -24,6 +24,16 @@ package struct AVIFCoder: ImageDecoder {
             var info = try AVIFFile.read(bytes) { $0.info }
             if info.isAnimated { info.loopCount = AVIFLoops.count(ByteReader(bytes)) }
             return info
+        }
+    }
+
+    package func embeddedThumbnail(in data: Data) -> Data? {
+        data.read { reader in (try? ISOItems(reader, format: .avif)).flatMap { ISOThumbnail($0, in: reader)?.file } }
+    }
+
+    package func awaitsThumbnail(in data: Data) -> Bool {
+        data.read { reader in
+            (try? ISOItems(reader, format: .avif)).flatMap { ISOThumbnail($0, in: reader)?.isArriving } ?? false
         }
     }
 

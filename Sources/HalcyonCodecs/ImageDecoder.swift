@@ -28,8 +28,8 @@ public protocol ImageDecoder: ImageCoder {
     /// - Throws: `CodecError.damaged` if the header of one cannot be read.
     func embeddedImages(in data: Data) throws -> [EmbeddedImage]
 
-    /// Returns the small JPEG that the file has of its own picture, as cameras write it into the EXIF data; nil, the
-    /// default, if there is none or it has not arrived as a whole.
+    /// Returns the small picture that the file has of its own one, as a file: a JPEG, as cameras write it into the EXIF data, or
+    /// a file of the decoder's own format. Nil, the default, if there is none or it has not arrived as a whole.
     ///
     /// The bytes are not trusted: `CoderRegistry` checks the size and the aspect ratio, and turns the thumbnail as the
     /// picture. Costs reading the header.

@@ -10,7 +10,7 @@ import HalcyonSystem
 ///
 /// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
 /// is written by the module HalcyonHEICEncoding.
-package struct HEICCoder: ImageDecoder {
+package struct HEICCoder: ThumbnailImageDecoder {
     package init() {}
 
     package var formats: [ImageFormat] { [.heic] }
@@ -19,11 +19,24 @@ package struct HEICCoder: ImageDecoder {
 
     package func probe(_ data: Data) throws -> ImageInfo {
         try data.withUnsafeBytes { bytes in
-            try ISOImageHeader(ByteReader(bytes)).check()
+            let header = ISOImageHeader(ByteReader(bytes))
+            try header.check()
             try ISOItems(ByteReader(bytes), format: .heic).check()
-            let info = try HEICFile.read(bytes) { $0.info }
+            let head = header.isCut ? HEICHead.file(ByteReader(bytes)) : nil
+            let info =
+                try head?.withUnsafeBytes { try HEICFile.read($0) { $0.info } } ?? HEICFile.read(bytes) { $0.info }
             guard !info.size.isEmpty else { throw CodecError.damaged(.heic, reason: "its size is zero") }
             return info
+        }
+    }
+
+    package func embeddedThumbnail(in data: Data) -> Data? {
+        data.read { reader in (try? ISOItems(reader, format: .heic)).flatMap { ISOThumbnail($0, in: reader)?.file } }
+    }
+
+    package func awaitsThumbnail(in data: Data) -> Bool {
+        data.read { reader in
+            (try? ISOItems(reader, format: .heic)).flatMap { ISOThumbnail($0, in: reader)?.isArriving } ?? false
         }
     }
 

@@ -9,6 +9,10 @@ import HalcyonSystem
 package struct HEICEncoder: ImageEncoder {
     /// The maximum number of pixels a side in HEVC.
     private static let maximumSide = 16_384
+    /// The longer side of a thumbnail.
+    private static let thumbnailSide = 160
+    /// The shorter side of a picture that x265 does not fill up, which would make a grid of it.
+    private static let shortestSide = 64
 
     package init() {}
 
@@ -35,8 +39,37 @@ package struct HEICEncoder: ImageEncoder {
         let source = try Self.source(image.bitmap)
         defer { heif_image_release(source) }
         try context.checkCancellation()
-        try Self.check(heif_context_encode_image(file, source, encoder, nil, nil))
+        var picture: OpaquePointer?
+        try Self.check(heif_context_encode_image(file, source, encoder, nil, &picture))
+        defer { heif_image_handle_release(picture) }
+        if options.embedsThumbnail { try Self.addThumbnail(of: image, to: picture, in: file, encoder, context) }
         return try Self.write(file)
+    }
+
+    /// Adds a smaller copy, unless the image is small or narrow, or has alpha, which a thumbnail of a HEIC does not.
+    private static func addThumbnail(
+        of image: Image, to picture: OpaquePointer?, in file: OpaquePointer, _ encoder: OpaquePointer?,
+        _ context: WorkContext
+    ) throws {
+        let scale = Double(thumbnailSide) / Double(max(image.width, image.height))
+        // libheif makes the sides even; to the nearest even number, they differ from the shape of the image by a pixel at most.
+        let sides = [image.width, image.height].map { Int((Double($0) * scale / 2).rounded()) * 2 }
+        guard scale < 1, sides[0] >= shortestSide, sides[1] >= shortestSide, isOpaque(image.bitmap) else { return }
+        // It only takes an image that it has to reduce, to the nearest pixels: one row and one column are left out.
+        let box = PixelSize(sides[0] + 1, sides[1] + 1)
+        let geometry = ResizeGeometry(source: image.size, box: box, mode: .stretch, upscale: true)
+        let source = try source(try image.bitmap.resampled(geometry, filter: .area, context: context))
+        defer { heif_image_release(source) }
+        var thumbnail: OpaquePointer?
+        try check(
+            heif_context_encode_thumbnail(file, source, picture, encoder, nil, Int32(thumbnailSide), &thumbnail))
+        if let thumbnail { heif_image_handle_release(thumbnail) }
+    }
+
+    private static func isOpaque(_ bitmap: Bitmap) -> Bool {
+        bitmap.withPixels { bytes in
+            halcyon_is_opaque(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bitmap.width * bitmap.height)
+        }
     }
 
     private static func configure(_ encoder: OpaquePointer?, options: EncodeOptions) throws {
@@ -54,9 +87,7 @@ package struct HEICEncoder: ImageEncoder {
     /// Returns the pixels in the form that libheif takes: RGBA that is not premultiplied, or RGB if every pixel is
     /// opaque.
     private static func source(_ bitmap: Bitmap) throws -> OpaquePointer {
-        let isOpaque = bitmap.withPixels { bytes in
-            halcyon_is_opaque(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bitmap.width * bitmap.height)
-        }
+        let isOpaque = isOpaque(bitmap)
         let chroma = isOpaque ? heif_chroma_interleaved_RGB : heif_chroma_interleaved_RGBA
         let (width, height) = (Int32(clamping: bitmap.width), Int32(clamping: bitmap.height))
         var image: OpaquePointer?

@@ -21,7 +21,8 @@ struct ImageTarget: FuzzTarget {
         _ = try? coders.probe(data)
         decodeAll(data)
         for size in [PixelSize(9, 5), PixelSize(64, 64)] {
-            let options = DecodeOptions(target: TargetSize(size, mode: .fill), limits: limits)
+            let options = DecodeOptions(
+                target: TargetSize(size, mode: .fill), limits: limits, usesEmbeddedThumbnail: size.width < 10)
             guard let image = try? coders.decode(data, options: options) else { continue }
             precondition(image.width <= size.width && image.height <= size.height)
             if let frame = try? image.animation?.frame(at: 1) { precondition(frame.size == image.size) }
@@ -74,7 +75,9 @@ struct ImageTarget: FuzzTarget {
     /// libpng, most whole ones without.
     private func feed(_ data: Data, pieces: Int) {
         let options = DecodeOptions(limits: limits)
-        guard let decoding = coders.makeProgressive(for: data, options: options) else { return }
+        guard let decoding = coders.makeProgressive(for: data, options: options, showsThumbnail: pieces > 2) else {
+            return
+        }
         do {
             let length = max(1, (data.count + pieces - 1) / pieces)
             for start in stride(from: 0, to: data.count, by: length) {

@@ -38,8 +38,9 @@ public struct EncodeOptions: Hashable, Sendable {
     /// profiles (stills of JPEG, PNG, WebP, AVIF and JPEG XL); otherwise they are converted. True by default.
     public var keepsColorProfile: Bool
 
-    /// Whether a JPEG has a thumbnail of itself in its EXIF data, of 160 pixels on the longer side, which file managers show
-    /// and `DecodeOptions.usesEmbeddedThumbnail` decodes. An image that is no larger has none. Some 4 KB; false by default.
+    /// Whether a JPEG has a thumbnail of itself in its EXIF data, or an opaque HEIC one among its items, of 160 pixels on the longer
+    /// side, which file managers show and `DecodeOptions.usesEmbeddedThumbnail` decodes. An image that is no larger has none,
+    /// nor has a HEIC of more than 5:2. Some 4 KB; false by default.
     public var embedsThumbnail: Bool
 
     /// The maximum number of pixels of all frames of an animation together. An animation with more is refused before

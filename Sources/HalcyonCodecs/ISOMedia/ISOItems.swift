@@ -13,13 +13,28 @@ package struct ISOItems {
         package var parts: [Int] = []
         /// The items that it is the alpha or depth image of.
         package var auxiliaryOf: [Int] = []
+        /// The items that it is a thumbnail of.
+        var thumbnailOf: [Int] = []
+        /// The items that it describes.
+        var describes: [Int] = []
+        /// Its properties, by their indices, `maximumProperties` of them at most, and whether a reader must know them.
+        var properties: [Use] = []
+        /// Whether some of its data is not in the file.
+        var isCut = false
+
+        static let maximumProperties = 32
+
+        struct Use {
+            let index: Int
+            let isEssential: Bool
+        }
     }
 
     private(set) var items: [Int: Item] = [:]
     /// The first pictures of sequences, with the sizes that their tracks declare.
     private var tracks: [(coded: CodedPicture, size: PixelSize?)] = []
-    private let format: ImageFormat
-    private var primary: Int?
+    let format: ImageFormat
+    private(set) var primary: Int?
     /// The boxes of properties. Associations count them from 1.
     private var properties: [ISOBox] = []
     /// The pictures that codec configurations declare, by the index of the property.
@@ -36,8 +51,8 @@ package struct ISOItems {
     private static let (maximumReferences, maximumExtents) = (1 << 18, 1 << 18)
     /// The maximum depth of items that are assembled from others.
     private static let deepest = 32
-    /// The types of items whose data declares a size.
-    private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl"]
+    /// The types of items whose data is read: it declares a size, or may have a thumbnail.
+    private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl", "Exif"]
 
     /// Reads the tables of items, the headers of their pictures, and the tracks.
     ///
@@ -121,15 +136,18 @@ package struct ISOItems {
                 let isWide = flags & 1 != 0
                 guard let value = isWide ? body.bigEndian16(offset) : body.byte(offset) else { return }
                 offset += isWide ? 2 : 1
-                apply(value & (isWide ? 0x7FFF : 0x7F), to: id)
+                apply(value & (isWide ? 0x7FFF : 0x7F), isEssential: value & (isWide ? 0x8000 : 0x80) != 0, to: id)
             }
         }
     }
 
     /// Applies a property to an item. An item that is not declared has no type and is never decoded.
-    private mutating func apply(_ property: Int, to id: Int) {
-        guard items[id] != nil, properties.indices.contains(property - 1) else { return }
+    private mutating func apply(_ property: Int, isEssential: Bool, to id: Int) {
+        guard let item = items[id], properties.indices.contains(property - 1) else { return }
         let box = properties[property - 1]
+        if item.properties.count < Item.maximumProperties {
+            items[id]?.properties.append(Item.Use(index: property - 1, isEssential: isEssential))
+        }
         if box.isNamed("ispe"), let width = box.body.bigEndian32(4), let height = box.body.bigEndian32(8) {
             items[id]?.size = PixelSize(width, height)
         } else if box.isNamed("hvcC") || box.isNamed("av1C") {
@@ -160,6 +178,8 @@ package struct ISOItems {
             }
             if box.isNamed("dimg") { items[from]?.parts += targets }
             if box.isNamed("auxl") { items[from]?.auxiliaryOf += targets }
+            if box.isNamed("thmb") { items[from]?.thumbnailOf += targets }
+            if box.isNamed("cdsc") { items[from]?.describes += targets }
         }
     }
 
@@ -203,8 +223,12 @@ package struct ISOItems {
                     let length = try number(lengthBytes)
                 else { return }
                 let first = (area?.lowerBound ?? 0) + base + start
-                guard isRead, let area, area.contains(first) else { continue }
+                guard isRead, let area, area.contains(first) else {
+                    items[id]?.isCut = true
+                    continue
+                }
                 let end = length == 0 ? area.upperBound : min(area.upperBound, first + length)
+                if first + length > area.upperBound { items[id]?.isCut = true }
                 try take(end - first)
                 places.append(first..<end)
             }
@@ -267,6 +291,7 @@ package struct ISOItems {
                 case "grid": item.coded.readCanvas(data, at: 4)
                 // The size follows a background colour of four numbers.
                 case "iovl": item.coded.readCanvas(data, at: 10)
+                case "Exif": break
                 default: item.coded.readHEVCData(data)
                 }
             }
@@ -283,6 +308,9 @@ package struct ISOItems {
         for extent in item.extents { joined += reader.bytes[extent] }
         joined.withUnsafeBytes { body(ByteReader($0)) }
     }
+
+    /// Returns the box of a property of an item.
+    func property(_ index: Int) -> ISOBox { properties[index] }
 
     /// Checks the coded pictures of all items and tracks.
     ///

@@ -22,9 +22,10 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Whether the thumbnail that a file has of its own picture is decoded in place of the picture, where it has at least
     /// the pixels of the result. False by default: a program that edits a picture may leave the thumbnail as it was.
     ///
-    /// JPEG files of cameras have one of 160x120 pixels or more in their EXIF data. It is used for a result that `target`
-    /// or `maximumBytes` make small enough, in sRGB, in encoded light, without a `region`, and if it is a JPEG of the picture's aspect ratio
-    /// that decodes; otherwise the picture itself is decoded. `Image.info` describes the picture. Only the header of the
+    /// JPEG files of cameras have one of 160x120 pixels or more in their EXIF data, those of HEIC one of 320x240 pixels among their
+    /// items. It is used for a result that `target` or `maximumBytes` make small enough, in sRGB, in encoded light, without a `region`,
+    /// and if it has the picture's aspect ratio and decodes; in HEIC and AVIF also only if it is turned as the picture is, and if that
+    /// has no alpha. Otherwise the picture itself is decoded. `Image.info` describes the picture. Only the header of the
     /// file proves then that it is an image. Cost: two decodes of the thumbnail, some 0.3 ms each.
     public var usesEmbeddedThumbnail: Bool
     /// Whether a file that was cut off is decoded to what there is of it. False by default: it is `CodecError.damaged`.

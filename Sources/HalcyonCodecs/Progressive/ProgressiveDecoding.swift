@@ -54,6 +54,12 @@ public protocol ProgressiveImageDecoder: ImageDecoder {
     func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding
 }
 
+/// A decoder that shows a picture only once all of its data has arrived, but may find its thumbnail before.
+package protocol ThumbnailImageDecoder: ImageDecoder {
+    /// Returns whether the file declares a thumbnail that has not arrived as a whole. Costs reading the header.
+    func awaitsThumbnail(in data: Data) -> Bool
+}
+
 extension ImageDecoder {
     /// Returns the number of bytes that a still image takes while it arrives: its pixels, those of a preview, and the
     /// memory of the decoder and of the colour conversion.
@@ -66,7 +72,7 @@ extension ImageDecoder {
 
 extension CoderRegistry {
     /// Returns a progressive decoding for a file that begins with `data`, or nil if the format's decoder does not
-    /// support one. The caller still has to append `data` to it.
+    /// support one. Of HEIC and AVIF it supports the thumbnail alone. The caller still has to append `data` to it.
     ///
     /// - Parameters:
     ///   - data: the beginning of the file; a dozen bytes are enough.
@@ -84,9 +90,13 @@ extension CoderRegistry {
         var options = options
         // Its previews are what has arrived; its end is the whole image.
         options.allowsIncomplete = false
-        guard let decoder = decoder(for: data) as? any ProgressiveImageDecoder else { return nil }
+        guard let decoder = decoder(for: data),
+            decoder is any ProgressiveImageDecoder || showsThumbnail && decoder is any ThumbnailImageDecoder
+        else { return nil }
         let makeOwn = { @Sendable [options] () -> any ProgressiveDecoding in
-            let decoding = decoder.makeProgressive(options: options, budget: budget)
+            let decoding =
+                (decoder as? any ProgressiveImageDecoder)?.makeProgressive(options: options, budget: budget)
+                ?? WholeDecoding(decoder, options: options, budget: budget)
             guard showsThumbnail else { return decoding }
             return ThumbnailFirst(decoding, of: decoder, coders: self, options: options, budget: budget)
         }
@@ -95,5 +105,29 @@ extension CoderRegistry {
         return IsolatedPreviews(
             self, format, options: options, budget: budget, showsThumbnail: showsThumbnail,
             findWorkers: { try isolation.workers(for: decoder, format, context: $0) }, makeOwn: makeOwn)
+    }
+}
+
+/// A decoding of a picture that shows nothing before all of its data has arrived. Memory: the data, as it came.
+private final class WholeDecoding: ProgressiveDecoding {
+    private let decoder: any ImageDecoder
+    private let options: DecodeOptions
+    private let budget: DecodeBudget
+    private let parts = Lock<[Data]>([])
+
+    init(_ decoder: any ImageDecoder, options: DecodeOptions, budget: DecodeBudget) {
+        (self.decoder, self.options, self.budget) = (decoder, options, budget)
+    }
+
+    func append(_ data: Data, context: WorkContext) throws {
+        try context.checkCancellation()
+        parts.withLock { $0.append(data) }
+    }
+
+    func preview(context: WorkContext) throws -> Image? { nil }
+
+    func finish(context: WorkContext) throws -> Image {
+        let data = parts.withLock { $0.reduce(into: Data()) { $0 += $1 } }
+        return try CoderRegistry([decoder], budget: budget).decode(data, options: options, context: context)
     }
 }

@@ -29,7 +29,8 @@ final class ThumbnailFirst: ProgressiveDecoding {
         var showsThumbnailAlone = false
     }
 
-    /// The maximum number of bytes that are searched: the segment of the EXIF data, those that precede it, and a profile.
+    /// The maximum number of bytes that are searched: the segment of the EXIF data, those that precede it, and a profile; of HEIC
+    /// and AVIF, pixels that precede the thumbnail.
     private static let maximumHeader = 1 << 20
 
     private let decoding: any ProgressiveDecoding
@@ -58,12 +59,17 @@ final class ThumbnailFirst: ProgressiveDecoding {
             guard case .waiting(var header, var pacing) = state.phase else { return }
             state.phase = .over
             header.append(data)
-            guard pacing.isDue(header.count), let info = try? decoder.probe(header) else {
+            guard pacing.isDue(header.count), let info = try? decoder.probe(header), !isArriving(header) else {
                 if header.count < Self.maximumHeader { state.phase = .waiting(header, pacing) }
                 return
             }
             state.phase = .arrived(header, info)
         }
+    }
+
+    /// Whether the thumbnail may stand among the pixels, and is not there.
+    private func isArriving(_ header: Data) -> Bool {
+        (decoder as? any ThumbnailImageDecoder)?.awaitsThumbnail(in: header) ?? false
     }
 
     /// Decodes the thumbnail.

@@ -4,8 +4,8 @@ import HalcyonSystem
 
 /// The thumbnail that a file has of its own picture, as far as its header proves that it is one.
 ///
-/// Refused are a thumbnail of another aspect ratio than the picture's, one that is larger than the picture, and one of
-/// more than 512 pixels a side. Many cameras write 160x120 pixels with black bars whatever the picture's shape is: the bars
+/// Refused are a thumbnail of another aspect ratio than the picture's, one that is larger than the picture, one of
+/// more than 512 pixels a side, and any of a picture with alpha, which thumbnails do not have. Many cameras write 160x120 pixels with black bars whatever the picture's shape is: the bars
 /// are not recorded anywhere, and a crop by the ratio alone would cut into thumbnails of an earlier, uncropped picture.
 struct EmbeddedThumbnail {
     /// The maximum of both sides. The standard has 160x120; a segment of 64 KiB could declare 65,535 a side.
@@ -21,10 +21,12 @@ struct EmbeddedThumbnail {
     init?(
         of picture: ImageInfo, in data: Data, decoder: any ImageDecoder, coders: CoderRegistry, limits: DecodeLimits
     ) {
-        guard !picture.isAnimated, !picture.isVector, let thumbnail = decoder.embeddedThumbnail(in: data),
+        guard !picture.isAnimated, !picture.isVector, !picture.hasAlpha,
+            let thumbnail = decoder.embeddedThumbnail(in: data),
             let own = coders.decoder(for: thumbnail),
             var info = try? own.probe(thumbnail, within: limits, fileBytes: thumbnail.count),
-            info.format == .jpeg, !info.isAnimated, Self.shows(info.storedSize, picture.storedSize)
+            info.format == .jpeg || info.format == picture.format, !info.isAnimated, !info.hasAlpha,
+            Self.shows(info.storedSize, picture.storedSize)
         else { return nil }
         info.size = picture.orientation.applied(to: info.storedSize)
         info.orientation = picture.orientation
@@ -65,7 +67,7 @@ struct EmbeddedThumbnail {
 extension CoderRegistry {
     /// Returns the plan of decoding a file's thumbnail in place of its picture; nil if the picture is to be decoded.
     ///
-    /// It decodes the thumbnail, so that one with damaged pixels is known before anything depends on it. Memory: at most 2.5
+    /// It decodes the thumbnail, so that one with damaged pixels is known before anything depends on it. Memory: at most 6
     /// MiB, outside of the budget.
     func thumbnailPlan(
         _ data: Data, _ info: ImageInfo, decoder: any ImageDecoder, options: DecodeOptions
