@@ -20,9 +20,11 @@ package struct AVIFCoder: ThumbnailImageDecoder {
     package func probe(_ data: Data) throws -> ImageInfo {
         try data.withUnsafeBytes { bytes in
             try ISOImageHeader(ByteReader(bytes)).check()
-            try ISOItems(ByteReader(bytes), format: .avif).check()
+            let items = try ISOItems(ByteReader(bytes), format: .avif)
+            try items.check()
             var info = try AVIFFile.read(bytes) { $0.info }
             if info.isAnimated { info.loopCount = AVIFLoops.count(ByteReader(bytes)) }
+            info.hasGainMap = items.hasGainMap
             return info
         }
     }

@@ -21,11 +21,13 @@ package struct HEICCoder: ThumbnailImageDecoder {
         try data.withUnsafeBytes { bytes in
             let header = ISOImageHeader(ByteReader(bytes))
             try header.check()
-            try ISOItems(ByteReader(bytes), format: .heic).check()
+            let items = try ISOItems(ByteReader(bytes), format: .heic)
+            try items.check()
             let head = header.isCut ? HEICHead.file(ByteReader(bytes)) : nil
-            let info =
+            var info =
                 try head?.withUnsafeBytes { try HEICFile.read($0) { $0.info } } ?? HEICFile.read(bytes) { $0.info }
             guard !info.size.isEmpty else { throw CodecError.damaged(.heic, reason: "its size is zero") }
+            info.hasGainMap = items.hasGainMap
             return info
         }
     }

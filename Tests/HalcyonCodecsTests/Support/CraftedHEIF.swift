@@ -12,6 +12,8 @@ struct CraftedHEIF {
         var data = Data()
         var parts: [Int] = []
         var auxiliaryOf: Int?
+        /// The name of what an auxiliary picture holds.
+        var auxiliaryType: String?
         var isInIdat = false
         /// In how many pieces the data lies.
         var pieces = 1
@@ -71,6 +73,11 @@ struct CraftedHEIF {
             }
             if let coded = item.coded {
                 container += item.type == "av01" ? Self.av1Box(coded) : Self.hevcBox(coded)
+                count += 1
+                own.append(UInt8(count))
+            }
+            if let type = item.auxiliaryType {
+                container += Self.box("auxC", Data(count: 4) + Data(type.utf8) + Data([0]))
                 count += 1
                 own.append(UInt8(count))
             }
