@@ -55,18 +55,22 @@ import Testing
 
     @Test(arguments: ["heic", "avif"]) func itemsThatMapTonesCount(_ brand: String) throws {
         let (small, type) = (PixelSize(64, 64), brand == "heic" ? "hvc1" : "av01")
-        let picture = CraftedHEIF.Item(type: type, size: small, coded: small)
+        let data = brand == "heic" ? Data() : CraftedHEIF.sequenceHeader(small)
+        let picture = CraftedHEIF.Item(type: type, size: small, coded: small, data: data)
         func hasGainMap(_ items: [CraftedHEIF.Item]) throws -> Bool {
             try registry.probe(CraftedHEIF(items: items, brand: brand).data()).hasGainMap
         }
         #expect(try !hasGainMap([picture, picture]))
-        #expect(try hasGainMap([picture, picture, CraftedHEIF.Item(type: "tmap", parts: [1, 2])]))
+        #expect(
+            try hasGainMap([picture, picture, CraftedHEIF.Item(type: "tmap", data: Data(count: 62), parts: [1, 2])]))
         // One of another picture than the primary one.
-        #expect(try !hasGainMap([picture, picture, CraftedHEIF.Item(type: "tmap", parts: [2, 1])]))
+        #expect(
+            try !hasGainMap([picture, picture, CraftedHEIF.Item(type: "tmap", data: Data(count: 62), parts: [2, 1])]))
         for (name, isExpected) in [
             ("urn:com:apple:photo:2020:aux:hdrgainmap", true), ("urn:mpeg:hevc:2015:auxid:1", false),
         ] {
-            let map = CraftedHEIF.Item(type: type, size: small, coded: small, auxiliaryOf: 1, auxiliaryType: name)
+            let map = CraftedHEIF.Item(
+                type: type, size: small, coded: small, data: data, auxiliaryOf: 1, auxiliaryType: name)
             #expect(try hasGainMap([picture, map]) == isExpected, "\(name)")
         }
     }

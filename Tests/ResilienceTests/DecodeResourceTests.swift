@@ -11,12 +11,14 @@ struct DecodeResourceTests {
     /// Damaged copies of each file: `HALCYON_SOAK` runs the full count.
     private static let copies: UInt64 = ProcessInfo.processInfo.environment["HALCYON_SOAK"] == nil ? 10 : 1000
     private static let formats = [
-        "jpg", "png", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "qoi", "jxl", "svg",
+        "jpg", "png", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "qoi", "jxl", "svg", "dng",
     ]
+    /// The endings of raw files, each of another camera.
+    private static let rawEndings = ["dng", "cr2", "cr3", "nef", "arw", "pef", "orf", "rw2", "raf"]
 
     private static func files(_ format: String) throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: TestFiles.folder.path(percentEncoded: false))
-        let endings = [format, format + "z", format == "tiff" ? "tif" : format]
+        let endings = format == "dng" ? rawEndings : [format, format + "z", format == "tiff" ? "tif" : format]
         return names.sorted().filter { name in endings.contains { name.hasSuffix("." + $0) } }.map {
             TestFiles.url($0).path(percentEncoded: false)
         }
