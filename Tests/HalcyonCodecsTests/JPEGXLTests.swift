@@ -60,25 +60,7 @@ import Testing
     @Test(arguments: [EncodeOptions(), EncodeOptions(isLossless: true)])
     func aDecodeIsCancelledAtAnyCheck(_ options: EncodeOptions) throws {
         let file = try registry.encode(try picture(PixelSize(300, 280)), as: .jpegXL, options: options)
-        let checks = Lock(0)
-        let counting = WorkContext {
-            checks.withLock { $0 += 1 }
-            return false
-        }
-        _ = try registry.decode(file, context: counting)
-        let count = checks.withLock { $0 }
-        #expect(count > 6)
-        for last in stride(from: 1, through: count, by: max(1, count / 12)) {
-            let left = Lock(last)
-            let context = WorkContext {
-                left.withLock {
-                    $0 -= 1; return $0 <= 0
-                }
-            }
-            #expect(throws: CancellationError.self, "check \(last) of \(count)") {
-                try self.registry.decode(file, context: context)
-            }
-        }
+        try expectCancellation(leastChecks: 7) { _ = try registry.decode(file, context: $0) }
     }
 
     @Test func effortMakesSmallerFiles() throws {
