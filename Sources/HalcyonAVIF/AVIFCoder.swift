@@ -30,13 +30,11 @@ package struct AVIFCoder: ThumbnailImageDecoder {
     }
 
     package func embeddedThumbnail(in data: Data) -> Data? {
-        data.read { reader in (try? ISOItems(reader, format: .avif)).flatMap { ISOThumbnail($0, in: reader)?.file } }
+        ISOThumbnail.file(in: data, format: .avif)
     }
 
     package func awaitsThumbnail(in data: Data) -> Bool {
-        data.read { reader in
-            (try? ISOItems(reader, format: .avif)).flatMap { ISOThumbnail($0, in: reader)?.isArriving } ?? false
-        }
+        ISOThumbnail.isArriving(in: data, format: .avif)
     }
 
     package func metadataByteCount(_ data: Data) -> Int {

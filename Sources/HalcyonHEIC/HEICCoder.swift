@@ -33,13 +33,11 @@ package struct HEICCoder: ThumbnailImageDecoder {
     }
 
     package func embeddedThumbnail(in data: Data) -> Data? {
-        data.read { reader in (try? ISOItems(reader, format: .heic)).flatMap { ISOThumbnail($0, in: reader)?.file } }
+        ISOThumbnail.file(in: data, format: .heic)
     }
 
     package func awaitsThumbnail(in data: Data) -> Bool {
-        data.read { reader in
-            (try? ISOItems(reader, format: .heic)).flatMap { ISOThumbnail($0, in: reader)?.isArriving } ?? false
-        }
+        ISOThumbnail.isArriving(in: data, format: .heic)
     }
 
     package func metadataByteCount(_ data: Data) -> Int {

@@ -15,11 +15,11 @@ struct JXLFile {
     private(set) var profileName: String?
     /// Whether the end of a box or of the last frame is missing.
     let isCut: Bool
-    private let hasGainMap: Bool
+    let boxes: JXLBoxes
 
     /// - Throws: `CodecError.damaged`, also if the header is not there as a whole, and `.limitExceeded`.
     init(_ data: Data) throws {
-        let boxes = try JXLBoxes(data)
+        boxes = try JXLBoxes(data)
         codestream = try boxes.codestream(in: data)
         guard let header = try codestream.read({ try JXLImageHeader.read($0) }) else { throw Self.cutOff }
         guard !header.size.isEmpty else { throw CodecError.damaged(.jpegXL, reason: "its size is zero") }
@@ -34,7 +34,6 @@ struct JXLFile {
         var index = JXLFrameIndex(header, from: headerBytes)
         try codestream.read { try index.read($0) }
         self.index = index
-        hasGainMap = boxes.hasGainMap
         isCut = boxes.isCut || !index.isWhole(within: codestream.count)
     }
 
@@ -68,7 +67,7 @@ struct JXLFile {
             loopCount: count > 1 ? min(header.animation?.loops ?? 1, 65_535) : nil, hasAlpha: header.alpha != nil,
             bitsPerChannel: min(16, header.bits), orientation: orientation,
             colorSpace: profileName.map { .icc($0) } ?? (header.isGray ? .gray : .sRGB))
-        info.hasGainMap = hasGainMap
+        info.hasGainMap = boxes.hasGainMap
         return info
     }
 

@@ -17,7 +17,8 @@ struct JXLRebuildable {
 
     /// - Throws: `CodecError.encodingFailed` if the file was not made from a JPEG, or not as libjxl makes it; `.damaged`, `.limitExceeded`.
     init(_ data: Data, limits: DecodeLimits) throws {
-        let (file, boxes) = (try JXLFile(data), try JXLBoxes(data))
+        let file = try JXLFile(data)
+        let boxes = file.boxes
         guard let place = boxes.reconstruction else {
             throw CodecError.encodingFailed(.jpeg, reason: "the file was not made from a JPEG")
         }

@@ -44,7 +44,7 @@ extension JXLCoder: ImageTranscoder {
             return try Self.jpeg(from: data, limits: limits, most: most, context: context)
         }
         // libjxl reads on inside of a segment that it does not know, where another picture may be.
-        guard data.read(JPEGMarkers.areKnownToAll) else { throw JXLEncoder.unknownKind }
+        guard data.read({ JPEGMarkers($0).areKnownToAll }) else { throw JXLEncoder.unknownKind }
         try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLRebuildable.fewScans) }
         let file = try Self.file(of: data, effort: effort, context: context)
         // Nothing that libjxl overlooks may pass for a file without loss.

@@ -37,7 +37,11 @@ struct EncodeJob {
 
     private func original() async throws -> EncodedAnswer {
         let (fetched, info) = try await provenBytes()
-        return EncodedAnswer(
+        return Self.answer(fetched, info)
+    }
+
+    private static func answer(_ fetched: FetchedData, _ info: ImageInfo) -> EncodedAnswer {
+        EncodedAnswer(
             data: fetched.data, mediaType: info.format.mimeType, size: info.size, provenance: fetched.provenance)
     }
 
@@ -59,6 +63,8 @@ struct EncodeJob {
         to format: ImageFormat, _ effort: Int?, in slots: EncodedSlots?
     ) async throws -> EncodedAnswer {
         let (fetched, info) = try await provenBytes()
+        // The disk has it as it is.
+        guard info.format != format else { return Self.answer(fetched, info) }
         let (coders, options) = (resolved.coders, resolved.request.decode)
         let watch = Stopwatch()
         let answer: EncodedAnswer
@@ -77,8 +83,6 @@ struct EncodeJob {
         } catch {
             throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
-        // A source that has the format already is on the disk as it is.
-        let slots = info.format == format ? nil : slots
         store(answer, of: fetched, in: slots, after: watch)
         return answer
     }

@@ -23,7 +23,7 @@ package struct ISOThumbnail {
     /// Finds the thumbnail; nil if none is declared.
     ///
     /// - Parameter items: the items of the same bytes.
-    package init?(_ items: ISOItems, in reader: ByteReader) {
+    private init?(_ items: ISOItems, in reader: ByteReader) {
         guard let id = items.primary, let primary = items.items[id], let turns = items.turns(primary) else {
             return nil
         }
@@ -40,11 +40,23 @@ package struct ISOThumbnail {
         brand = items.format == .avif ? "avif" : "heic"
     }
 
+    /// Returns the bytes of a file's thumbnail; nil if there is none.
+    package static func file(in data: Data, format: ImageFormat) -> Data? {
+        data.read { reader in (try? ISOItems(reader, format: format)).flatMap { ISOThumbnail($0, in: reader)?.file } }
+    }
+
+    /// Returns whether a file declares a thumbnail that has not arrived as a whole.
+    package static func isArriving(in data: Data, format: ImageFormat) -> Bool {
+        data.read { reader in
+            (try? ISOItems(reader, format: format)).flatMap { ISOThumbnail($0, in: reader)?.isArriving } ?? false
+        }
+    }
+
     /// Whether it is declared, and has not arrived as a whole.
-    package var isArriving: Bool { (candidates.first ?? exif)?.isCut ?? false }
+    private var isArriving: Bool { (candidates.first ?? exif)?.isCut ?? false }
 
     /// The bytes of the thumbnail: a file with one item, or a JPEG. Nil if they are not there or too many.
-    package var file: Data? {
+    private var file: Data? {
         for item in candidates {
             if let data = data(of: item), let file = file(of: item, data) { return file }
         }

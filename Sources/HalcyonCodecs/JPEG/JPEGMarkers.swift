@@ -1,23 +1,48 @@
-import HalcyonImage
-
-/// A check that a JPEG has no markers but those that every reader knows, so that all of them see the same picture.
+/// The markers of a JPEG behind its first one, up to that of its end, without those that stand within coded data.
 ///
-/// A reader that does not know a marker skips its segment or reads on inside of it, where another picture may be.
-package enum JPEGMarkers {
-    /// Returns whether the file has one frame of baseline or progressive Huffman coding, and nothing up to its end but tables,
-    /// intervals, scans, APP segments and comments.
-    package static func areKnownToAll(_ reader: ByteReader) -> Bool {
-        var (position, frames) = (2, 0)
-        while let found = reader.firstIndex(of: 0xFF, from: position), let marker = reader.byte(found + 1) {
+/// Some cameras append a video or other pictures, which are full of bytes that look like markers. So are profiles and previews, but these
+/// are in segments with a length, which are skipped.
+package struct JPEGMarkers: Sequence, IteratorProtocol {
+    private static let end = 0xD9
+
+    private let reader: ByteReader
+    private var position: Int? = 2
+
+    package init(_ reader: ByteReader) { self.reader = reader }
+
+    package mutating func next() -> Int? {
+        while let start = position, let found = reader.firstIndex(of: 0xFF, from: start),
+            let marker = reader.byte(found + 1)
+        {
             switch marker {
-            case 0xD9: return frames == 1
             case 0xFF: position = found + 1
             // In coded data, a zero or a restart marker follows each 255. These have no length.
             case 0, 0xD0...0xD7: position = found + 2
-            case 0xC0, 0xC1, 0xC2, 0xC4, 0xDA, 0xDB, 0xDD, 0xE0...0xEF, 0xFE:
-                if marker <= 0xC2 { frames += 1 }
-                guard let length = reader.bigEndian16(found + 2), length >= 2 else { return false }
-                position = found + 2 + length
+            case 1, 0xD8:
+                position = found + 2
+                return marker
+            case Self.end:
+                position = nil
+                return marker
+            default:
+                position = found + 2 + Swift.max(2, reader.bigEndian16(found + 2) ?? 2)
+                return marker
+            }
+        }
+        return nil
+    }
+
+    /// Whether the file has one frame of baseline or progressive Huffman coding, and nothing up to its end but tables, intervals, scans,
+    /// APP segments and comments.
+    ///
+    /// A reader that does not know a marker skips its segment or reads on inside of it, where another picture may be.
+    package var areKnownToAll: Bool {
+        var frames = 0
+        for marker in self {
+            switch marker {
+            case Self.end: return frames == 1
+            case 0xC0, 0xC1, 0xC2: frames += 1
+            case 0xC4, 0xDA, 0xDB, 0xDD, 0xE0...0xEF, 0xFE: break
             default: return false
             }
         }

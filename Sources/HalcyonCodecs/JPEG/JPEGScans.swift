@@ -16,7 +16,7 @@ package enum JPEGScans {
     /// - Parameter few: the number of scans that are allowed whatever the size is.
     /// - Throws: `CodecError.damaged` if there are more than any real file has, or too many for their size.
     package static func check(_ reader: ByteReader, size: PixelSize, few: Int = few) throws {
-        try check(count: count(reader), size: size, few: few)
+        try check(count: JPEGMarkers(reader).count { $0 == 0xDA }, size: size, few: few)
     }
 
     /// Checks the number of scans of a file that is to be written.
@@ -26,28 +26,5 @@ package enum JPEGScans {
         guard count <= few || (!overflow && work <= maximumWork) else {
             throw CodecError.damaged(.jpeg, reason: "it has too many scans for its size")
         }
-    }
-
-    /// Returns the number of scans up to the end marker. Some cameras append a video or other pictures, which are
-    /// full of bytes that look like scans. So are profiles and previews, but these are in segments with a length,
-    /// which are skipped.
-    private static func count(_ reader: ByteReader) -> Int {
-        var count = 0
-        var position = 2
-        while let found = reader.firstIndex(of: 0xFF, from: position), let marker = reader.byte(found + 1) {
-            switch marker {
-            case 0xD9:
-                return count
-            case 0xFF:
-                position = found + 1
-            // In coded data, a zero or a restart marker follows each 255. These have no length.
-            case 0, 1, 0xD0...0xD8:
-                position = found + 2
-            default:
-                if marker == 0xDA { count += 1 }
-                position = found + 2 + max(2, reader.bigEndian16(found + 2) ?? 2)
-            }
-        }
-        return count
     }
 }
