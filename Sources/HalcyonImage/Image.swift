@@ -4,19 +4,30 @@ import Foundation
 ///
 /// A copy counts two references, however many facts there are: caches and responses copy images.
 public struct Image: Sendable {
-    private final class Facts: Sendable {
-        let info: ImageInfo
-        let animation: AnimatedImage?
-        let colorProfile: Data?
+    private struct Facts: Sendable {
+        var info: ImageInfo
+        var animation: AnimatedImage?
+        var colorProfile: Data?
 
-        init(info: ImageInfo, animation: AnimatedImage?, colorProfile: Data? = nil) {
-            (self.info, self.animation, self.colorProfile) = (info, animation, colorProfile)
-        }
+        /// Whether all of the facts are true of other pixels as well: nothing belongs to these alone.
+        var fitOtherPixels: Bool { animation == nil }
+        /// The facts that are true of other pixels as well.
+        var ofOtherPixels: Facts { Facts(info: info, colorProfile: colorProfile) }
+    }
+
+    private final class SharedFacts: Sendable {
+        let values: Facts
+
+        init(_ values: Facts) { self.values = values }
     }
 
     /// The decoded pixels, upright; for an animation, those of its first frame.
-    public let bitmap: Bitmap
-    private var facts: Facts
+    public private(set) var bitmap: Bitmap
+    private var shared: SharedFacts
+    private var facts: Facts {
+        get { shared.values }
+        set { shared = SharedFacts(newValue) }
+    }
 
     /// The facts from the source file. `info.size` is the size of the source, also after a decode at a smaller size.
     public var info: ImageInfo { facts.info }
@@ -38,13 +49,13 @@ public struct Image: Sendable {
     /// The ICC profile of the pixels, if they are not sRGB because the decode was told to leave them as stored.
     public var colorProfile: Data? {
         get { facts.colorProfile }
-        set { facts = Facts(info: info, animation: animation, colorProfile: newValue) }
+        set { facts.colorProfile = newValue }
     }
 
     /// Creates an image from its parts. `animation` is nil, for a still image, by default.
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
-        facts = Facts(info: info, animation: animation)
+        shared = SharedFacts(Facts(info: info, animation: animation))
     }
 
     /// The size of this image in pixels.
@@ -55,18 +66,17 @@ public struct Image: Sendable {
     public var height: Int { bitmap.height }
 
     /// Returns an image with the same facts and another bitmap, without an animation, as a processor returns it.
-    public func replacing(_ bitmap: Bitmap) -> Image { replacing(bitmap, animation: nil) }
+    public func replacing(_ bitmap: Bitmap) -> Image {
+        var image = self
+        image.bitmap = bitmap
+        if !facts.fitOtherPixels { image.facts = facts.ofOtherPixels }
+        return image
+    }
 
     /// Returns an image with the same pixels and an animation of which they are the first frame.
     package func replacing(animation: AnimatedImage) -> Image {
-        replacing(bitmap, animation: animation)
-    }
-
-    private func replacing(_ bitmap: Bitmap, animation: AnimatedImage?) -> Image {
-        let isAlike = animation == nil && facts.animation == nil
-        let facts = isAlike ? facts : Facts(info: info, animation: animation, colorProfile: colorProfile)
-        var image = Image(bitmap: bitmap, facts: facts)
-        (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (scale, isTemplate, mirrorsForRightToLeft)
+        var image = self
+        image.facts.animation = animation
         return image
     }
 
@@ -79,8 +89,8 @@ extension Image {
     /// nil if that source is not an object and therefore cannot be referenced weakly. The closure keeps neither alive.
     package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
         guard let animation else {
-            return { [facts, scale, isTemplate, mirrorsForRightToLeft] bitmap in
-                var image = Image(bitmap: bitmap, facts: facts)
+            return { [shared, scale, isTemplate, mirrorsForRightToLeft] bitmap in
+                var image = Image(bitmap: bitmap, shared: shared)
                 (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (
                     scale, isTemplate, mirrorsForRightToLeft
                 )
@@ -88,16 +98,15 @@ extension Image {
             }
         }
         guard let frames = animation.weakReference else { return nil }
-        return { [info, scale, isTemplate, mirrorsForRightToLeft, colorProfile] bitmap in
+        return { [facts = facts.ofOtherPixels, scale, isTemplate, mirrorsForRightToLeft] bitmap in
             guard let animation = frames() else { return nil }
-            var image = Image(
-                bitmap: bitmap, facts: Facts(info: info, animation: animation, colorProfile: colorProfile))
+            var image = Image(bitmap: bitmap, shared: SharedFacts(facts)).replacing(animation: animation)
             (image.scale, image.isTemplate, image.mirrorsForRightToLeft) = (scale, isTemplate, mirrorsForRightToLeft)
             return image
         }
     }
 
-    private init(bitmap: Bitmap, facts: Facts) {
-        (self.bitmap, self.facts) = (bitmap, facts)
+    private init(bitmap: Bitmap, shared: SharedFacts) {
+        (self.bitmap, self.shared) = (bitmap, shared)
     }
 }
