@@ -8,9 +8,10 @@ public struct Image: Sendable {
         var info: ImageInfo
         var animation: AnimatedImage?
         var colorProfile: Data?
+        var gainMap: GainMap?
 
         /// Whether all of the facts are true of other pixels as well: nothing belongs to these alone.
-        var fitOtherPixels: Bool { animation == nil }
+        var fitOtherPixels: Bool { animation == nil && gainMap == nil }
         /// The facts that are true of other pixels as well.
         var ofOtherPixels: Facts { Facts(info: info, colorProfile: colorProfile) }
     }
@@ -52,6 +53,14 @@ public struct Image: Sendable {
         set { facts.colorProfile = newValue }
     }
 
+    /// The gain map of these pixels, if the decode was asked for it (`DecodeOptions.decodesGainMap`) and the file has one, or if a
+    /// program has set one. Cutting, turning and scaling the image does the same to the map; all other processing drops it. A JPEG is
+    /// written with it (`EncodeOptions.keepsGainMap`).
+    public var gainMap: GainMap? {
+        get { facts.gainMap }
+        set { facts.gainMap = newValue }
+    }
+
     /// Creates an image from its parts. `animation` is nil, for a still image, by default.
     public init(bitmap: Bitmap, info: ImageInfo, animation: AnimatedImage? = nil) {
         self.bitmap = bitmap
@@ -65,7 +74,7 @@ public struct Image: Sendable {
     /// The height of this image in pixels.
     public var height: Int { bitmap.height }
 
-    /// Returns an image with the same facts and another bitmap, without an animation, as a processor returns it.
+    /// Returns an image with the same facts and another bitmap, without an animation and a gain map, as a processor returns it.
     public func replacing(_ bitmap: Bitmap) -> Image {
         var image = self
         image.bitmap = bitmap
@@ -81,13 +90,15 @@ public struct Image: Sendable {
     }
 
     /// The bytes that the image keeps in memory, which are its cost in a memory cache.
-    public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) }
+    public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) + (gainMap?.bitmap.byteCount ?? 0) }
 }
 
 extension Image {
     /// A closure that makes this image again from its bitmap, for as long as the source of its frames is kept alive elsewhere;
-    /// nil if that source is not an object and therefore cannot be referenced weakly. The closure keeps neither alive.
+    /// nil if that source is not an object and therefore cannot be referenced weakly, or if there are other pixels that belong to
+    /// these. The closure keeps neither alive.
     package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
+        guard gainMap == nil else { return nil }
         guard let animation else {
             return { [shared, scale, isTemplate, mirrorsForRightToLeft] bitmap in
                 var image = Image(bitmap: bitmap, shared: shared)

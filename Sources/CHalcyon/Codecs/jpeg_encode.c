@@ -57,8 +57,15 @@ static void write_rows(j_compress_ptr info, halcyon_codec_bitmap bitmap, bool op
     }
 }
 
+/// Sets the channels of the file. The defaults are YCbCr with the colours at half size both ways (4:2:0).
+static void set_colors(j_compress_ptr info, halcyon_jpeg_colors colors) {
+    if (colors == HALCYON_JPEG_GRAY) jpeg_set_colorspace(info, JCS_GRAYSCALE);
+    if (colors == HALCYON_JPEG_FULL) info->comp_info[0].h_samp_factor = info->comp_info[0].v_samp_factor = 1;
+}
+
 halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaque, uint32_t background, int quality,
-                                         bool progressive, halcyon_codec_output *output, halcyon_codec_call *call) {
+                                         bool progressive, halcyon_jpeg_colors colors, halcyon_codec_output *output,
+                                         halcyon_codec_call *call) {
     struct jpeg_compress_struct info;
     halcyon_jpeg_guard guard;
     destination target = {
@@ -79,8 +86,8 @@ halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaqu
     info.image_height = (JDIMENSION)bitmap.height;
     info.input_components = 4;
     info.in_color_space = JCS_EXT_BGRX;
-    // The defaults are YCbCr with the colours at half size both ways (4:2:0).
     jpeg_set_defaults(&info);
+    set_colors(&info, colors);
     jpeg_set_quality(&info, quality, TRUE);
     info.optimize_coding = TRUE;
     if (progressive) jpeg_simple_progression(&info);

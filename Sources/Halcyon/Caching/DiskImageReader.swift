@@ -30,6 +30,7 @@ struct DiskImageReader {
             } else {
                 pixels = try await decoded(data, options: options)
             }
+            guard pixels.hasAllOf(info, by: key.decode) else { return nil }
             return CachedImage(image: pixels.withInfo(info), encodedBytes: entry.data.count, http: http)
         } catch let error as CodecError {
             if error.blamesBytes { await cache.disk?.remove(diskKey) }
@@ -119,9 +120,13 @@ extension ImageKey {
     ) async -> (entry: DiskEntry, diskKey: DiskKey)? {
         let own = diskKey(self)
         if let found = await entry(own) { return (found, own) }
-        guard user != nil, case let shared = diskKey(of(nil)), let found = await entry(shared), isForAll(found)
+        if user != nil, case let shared = diskKey(of(nil)), let found = await entry(shared), isForAll(found) {
+            return (found, shared)
+        }
+        guard let plain = keyWithoutGainMap(at: diskKey),
+            let found = await plain.firstEntry(at: diskKey, isForAll: isForAll, entry), found.entry.hasNoGainMap
         else { return nil }
-        return (found, shared)
+        return found
     }
 
     /// Does the same as `firstEntry`, on the caller's thread.
@@ -129,8 +134,26 @@ extension ImageKey {
         at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) -> DiskEntry?
     ) -> DiskEntry? {
         if let found = entry(diskKey(self)) { return found }
-        guard user != nil, let found = entry(diskKey(of(nil))), isForAll(found) else { return nil }
+        if user != nil, let found = entry(diskKey(of(nil))), isForAll(found) { return found }
+        guard let plain = keyWithoutGainMap(at: diskKey),
+            let found = plain.firstEntrySynchronously(at: diskKey, isForAll: isForAll, entry), found.hasNoGainMap
+        else { return nil }
         return found
+    }
+
+    /// Returns the key under which the image of a source without a gain map is stored; nil if it is this one.
+    private func keyWithoutGainMap(at diskKey: (ImageKey) -> DiskKey) -> ImageKey? {
+        guard decode.decodesGainMap else { return nil }
+        let plain = withGainMap(false)
+        return diskKey(plain) == diskKey(self) ? nil : plain
+    }
+}
+
+extension Image {
+    /// Whether a finished image that was read from the disk has all that a decode of its source gives: not every format holds a gain
+    /// map.
+    func hasAllOf(_ source: ImageInfo, by options: DecodeOptions) -> Bool {
+        !options.decodesGainMap || !source.hasGainMap || gainMap != nil
     }
 }
 
@@ -138,6 +161,8 @@ extension ImageKey {
 extension DiskEntry {
     /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
+
+    fileprivate var hasNoGainMap: Bool { finishedImage?.info.hasGainMap == false }
 
     var isFinishedForAll: Bool { finishedImage.map { ImageKey.isForAll($0.http) } ?? false }
 }

@@ -78,7 +78,7 @@ extension Image {
     /// Returns the image with the facts about its source, of which its own encoding told less.
     func withInfo(_ info: ImageInfo) -> Image {
         var image = Image(bitmap: bitmap, info: info, animation: animation)
-        image.colorProfile = colorProfile
+        (image.colorProfile, image.gainMap) = (colorProfile, gainMap)
         return image
     }
 }

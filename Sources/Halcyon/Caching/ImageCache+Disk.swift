@@ -38,6 +38,11 @@ extension ImageCache {
     public func cachedLevel(for item: some ImageKeyConvertible) async -> CacheLevel? {
         let key = key(for: item)
         if memoryCache.contains(key) { return .memory }
+        if key.decode.decodesGainMap, let plain = memoryCache.value(for: key.withGainMap(false), extending: .none),
+            !plain.image.info.hasGainMap
+        {
+            return .memory
+        }
         if key.user != nil, let shared = memoryCache.value(for: key.of(nil), extending: .none),
             ImageKey.isForAll(shared.http)
         {
@@ -45,6 +50,11 @@ extension ImageCache {
         }
         guard let disk else { return nil }
         if await disk.contains(key.processedDiskKey) { return .diskProcessed }
+        if key.decode.decodesGainMap,
+            await disk.peek(key.withGainMap(false).processedDiskKey)?.finishedImage?.info.hasGainMap == false
+        {
+            return .diskProcessed
+        }
         if await disk.contains(key.originalDiskKey) { return .diskOriginal }
         guard key.user != nil else { return nil }
         if await disk.peek(key.of(nil).processedDiskKey)?.isFinishedForAll == true { return .diskProcessed }
@@ -123,7 +133,7 @@ extension ImageCache {
         // Loads in progress must not store it again.
         changes.add(levels.contains(.memory) ? levels.union(.memoryOriginal) : levels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
-        if levels.contains(.memory) { memoryCache.remove(key) }
+        if levels.contains(.memory) { for key in key.withAndWithoutGainMap { memoryCache.remove(key) } }
         if levels.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
         guard !levels.isDisjoint(with: .disk) else { return }
         removals.mark(key.source)
@@ -167,9 +177,11 @@ extension ImageCache {
 }
 
 extension ImageKey {
+    fileprivate var withAndWithoutGainMap: [ImageKey] { [withGainMap(false), withGainMap(true)] }
+
     /// The keys of the image's entries at these levels on disk.
     fileprivate func diskKeys(at levels: CacheLevels) -> [DiskKey] {
-        (levels.contains(.diskProcessed) ? [processedDiskKey] : [])
+        (levels.contains(.diskProcessed) ? withAndWithoutGainMap.map(\.processedDiskKey) : [])
             + (levels.contains(.diskOriginal) ? [originalDiskKey] : [])
     }
 }

@@ -143,8 +143,17 @@ public final class ImageCache: Sendable {
         if key.user != nil { memoryCache.remove(key.of(nil)) }
     }
 
-    /// Returns the image of exactly this key: its user's own, or else the shared one.
+    /// Returns the image of exactly this key: its user's own, or else the shared one; also one that was made without asking for a gain
+    /// map, of a source that has none.
     func keptImage(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
+        if let cached = ownOrShared(key, policy: policy) { return cached }
+        guard key.decode.decodesGainMap, let cached = ownOrShared(key.withGainMap(false), policy: policy),
+            !cached.image.info.hasGainMap
+        else { return nil }
+        return cached
+    }
+
+    private func ownOrShared(_ key: ImageKey, policy: CachePolicy) -> CachedImage? {
         if let cached = value(for: key, policy.memoryExtension) { return cached }
         guard key.user != nil, let cached = value(for: key.of(nil), policy.memoryExtension),
             ImageKey.isForAll(cached.http)
@@ -163,7 +172,7 @@ public final class ImageCache: Sendable {
 
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
         guard !cached.image.info.isPreview else { return }
-        let stored = key.storageKey(for: cached.http)
+        let stored = key.storageKey(for: cached.http, cached.image.info)
         // The user's own entry would be found before the shared one.
         if stored.user != key.user { memoryCache.remove(key) }
         memoryCache.insert(cached, for: stored, cost: cached.image.cost, expiration: expiration)

@@ -90,6 +90,21 @@ public struct ImageKey: Hashable, Sendable {
         user != nil && http?.isShared == true ? of(nil) : self
     }
 
+    /// Returns the key under which an image of a source with these facts is stored. An image of a source without a gain map is the same
+    /// whether the map was asked for or not.
+    func storageKey(for http: HTTPCacheMetadata?, _ info: ImageInfo) -> ImageKey {
+        let key = storageKey(for: http)
+        return decode.decodesGainMap && !info.hasGainMap ? key.withGainMap(false) : key
+    }
+
+    /// Returns the key of the same image with or without a gain map.
+    func withGainMap(_ decodesGainMap: Bool) -> ImageKey {
+        guard decode.decodesGainMap != decodesGainMap else { return self }
+        var decode = decode
+        decode.decodesGainMap = decodesGainMap
+        return ImageKey(source: source, decode: decode, processors: processors, coders: coders, user: user)
+    }
+
     /// Whether a shared entry may answer for a key with a user: its response is shared, or the program has stored it itself.
     static func isForAll(_ http: HTTPCacheMetadata?) -> Bool { http?.isShared ?? true }
 
@@ -206,7 +221,7 @@ extension ImageKey {
     var finishedOptions: DecodeOptions {
         DecodeOptions(
             color: decode.color, preloadAllFrames: decode.preloadAllFrames, limits: decode.limits,
-            isolation: decode.isolation)
+            isolation: decode.isolation, decodesGainMap: decode.decodesGainMap)
     }
 
     /// Whether the image shows everything that its source has, so that bytes encoded from it may replace the source's.
@@ -230,6 +245,7 @@ extension ImageKey {
             // A whole image was averaged in no light yet.
             && (decode.target == nil || decode.target?.light == other.decode.target?.light ?? .encoded)
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
+            && (decode.decodesGainMap || !other.decode.decodesGainMap)
             // A thumbnail may show something else than its picture, which is good for both.
             && (other.decode.usesEmbeddedThumbnail || !decode.usesEmbeddedThumbnail)
     }

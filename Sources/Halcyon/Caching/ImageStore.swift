@@ -51,7 +51,7 @@ struct ImageStore {
         guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), let disk = resolved.target.disk else {
             return false
         }
-        let stored = resolved.key.storageKey(for: made.provenance.http)
+        let stored = resolved.key.storageKey(for: made.provenance.http, made.image.info)
         let (cache, key) = (resolved.target, stored.processedDiskKey)
         if stored.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
         guard resolved.cachePolicy.writes.contains(.diskProcessed) else {

@@ -46,6 +46,10 @@ struct SynchronousDisk {
         case .answers(let rule):
             let (coders, options) = (resolved.coordinator.configuration.coders, resolved.key.finishedOptions)
             let pixels = try decoded(entry, coders, options: options, isFinished: true, &metrics)
+            guard pixels.hasAllOf(finished.info, by: resolved.key.decode) else {
+                metrics.misses.append(CacheMiss(.diskProcessed, .notFound))
+                return nil
+            }
             let cached = CachedImage(
                 image: pixels.withInfo(finished.info), encodedBytes: entry.data.count, http: finished.http)
             return ((cached, rule), .diskProcessed)

@@ -97,7 +97,9 @@ struct EncodeJob {
             throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
         return try await kept { slots in
-            let loaded = try await RequestLoad(resolved: resolved, subscription: subscription).image()
+            let keepsGainMap = options.keepsGainMap && format == .jpeg && resolved.request.processors.keepGainMap
+            let request = keepsGainMap ? resolved.decodingGainMap() : resolved
+            let loaded = try await RequestLoad(resolved: request, subscription: subscription).image()
             return try await encode(loaded, as: format, options, in: slots)
         }
     }

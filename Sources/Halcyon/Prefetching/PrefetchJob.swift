@@ -139,8 +139,11 @@ struct PrefetchJob {
 
     private func isOnDisk(_ cache: ImageCache, at diskKey: (ImageKey) -> DiskKey) async -> Bool {
         guard let disk = cache.disk else { return false }
-        if await disk.contains(diskKey(resolved.key)) { return true }
-        return resolved.key.user == nil ? false : await disk.contains(diskKey(resolved.key.of(nil)))
+        let keys = [resolved.key, resolved.key.withGainMap(false)]
+        for key in keys where await disk.contains(diskKey(key)) { return true }
+        guard resolved.key.user != nil else { return false }
+        for key in keys where await disk.contains(diskKey(key.of(nil))) { return true }
+        return false
     }
 }
 

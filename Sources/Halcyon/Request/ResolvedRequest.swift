@@ -116,6 +116,13 @@ struct ResolvedRequest: Sendable {
         return ResolvedRequest(Parts(other, key: resized, isRevalidation: isRevalidation, as: parts))
     }
 
+    /// Returns the request for the same image with its gain map.
+    func decodingGainMap() -> ResolvedRequest {
+        var other = request
+        other.decode.decodesGainMap = true
+        return ResolvedRequest(Parts(other, key: key.withGainMap(true), isRevalidation: isRevalidation, as: parts))
+    }
+
     /// The request for the source as it is, whatever size and processors were asked for.
     var ofSource: ResolvedRequest {
         var other = request

@@ -56,7 +56,7 @@ extension CoderRegistry {
         let isStill = image.animation == nil || options.firstFrameOnly || !(encoder is any AnimatedImageEncoder)
         let writesMetadata = isStill && encoder.writesMetadata(format)
         if !writesMetadata { (options.keepsOrientation, options.keepsColorProfile) = (false, false) }
-        image = try Self.prepared(image, options: options)
+        image = try Self.prepared(image, options: options, context: context)
         guard let maximumBytes = options.maximumBytes, encoder.isLossy(format, options: options) else {
             return try Self.encode(image, with: encoder, as: format, options: options, context: context)
         }
@@ -106,19 +106,21 @@ extension CoderRegistry {
 
     /// Returns the image in sRGB unless its profile is kept, with its pixels in the orientation that the file will
     /// declare.
-    private static func prepared(_ image: Image, options: EncodeOptions) throws -> Image {
+    private static func prepared(
+        _ image: Image, options: EncodeOptions, context: WorkContext
+    ) throws -> Image {
         var image = image
         if let profile = image.colorProfile {
             let isGray = profile.read { $0.matches("GRAY", at: 16) }
             // No encoder writes a single channel, and a profile of one channel does not describe three.
             if isGray || !options.keepsColorProfile {
-                image = try image.converted(
-                    by: try ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
+                let (colors, map) = (ColorProfile.icc(profile, isGray ? .gray : .rgb), image.gainMap)
+                image = try image.converted(by: try ColorTransforms.shared.transform(for: colors))
+                image.gainMap = try map?.converted(from: colors, nil, of: image, context: context)
             }
         }
         let orientation = options.storedOrientation(of: image)
-        guard orientation != .up else { return image }
-        return image.replacing(try image.bitmap.oriented(orientation.inverse))
+        return try image.applying(ImageGeometry(orientation: orientation.inverse), context: context)
     }
 
     /// Returns the image with its sides reduced to `maximumSide`.
@@ -139,16 +141,13 @@ extension Image {
     func reduced(
         _ geometry: ResizeGeometry, light: ResizeLight = .encoded, context: WorkContext
     ) throws -> Image {
-        let bitmap = try bitmap.resampled(geometry, filter: .lanczos, light: light, context: context)
-        var frames: AnimatedImage?
-        if let animation {
-            frames = try AnimatedImage(
-                source: ReducedFrames(animation: animation, geometry: geometry, light: light), size: geometry.size,
-                durations: animation.durations, loopCount: animation.loopCount)
-        }
-        var reduced = Image(bitmap: bitmap, info: info, animation: frames)
-        reduced.colorProfile = colorProfile
-        return reduced
+        let scaling = ImageGeometry.Scaling(geometry, light: light)
+        let reduced = try applying(ImageGeometry(scaling: scaling), context: context)
+        guard let animation else { return reduced }
+        let frames = ReducedFrames(animation: animation, geometry: geometry, light: light)
+        return reduced.replacing(
+            animation: try AnimatedImage(
+                source: frames, size: geometry.size, durations: animation.durations, loopCount: animation.loopCount))
     }
 
     /// Returns the image with all its frames converted to sRGB. Without a transform, only the profile is removed.

@@ -43,6 +43,10 @@ public struct EncodeOptions: Hashable, Sendable {
     /// nor has a HEIC of more than 5:2. Some 4 KB; false by default.
     public var embedsThumbnail: Bool
 
+    /// Whether a JPEG of an image with a gain map (`Image.gainMap`) has the map as well, a little better in quality than the picture.
+    /// Other formats are written without. True by default; an image has none unless its decode was asked for it.
+    public var keepsGainMap: Bool
+
     /// The maximum number of pixels of all frames of an animation together. An animation with more is refused before
     /// any frame is encoded. 2^32 by default. With `maximumBytes`, all of them may be encoded eight times. The limit
     /// has no effect on the bytes of a file.
@@ -56,7 +60,8 @@ public struct EncodeOptions: Hashable, Sendable {
         quality: Double = 0.85, isLossless: Bool = false, background: Background = .white, isProgressive: Bool = false,
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
         keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
-        maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false, effort: Double? = nil
+        maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false, effort: Double? = nil,
+        keepsGainMap: Bool = true
     ) {
         storedQuality = Quality(value: quality)
         self.isLossless = isLossless
@@ -69,6 +74,7 @@ public struct EncodeOptions: Hashable, Sendable {
         self.keepsColorProfile = keepsColorProfile
         self.maximumTotalPixels = maximumTotalPixels
         self.embedsThumbnail = embedsThumbnail
+        self.keepsGainMap = keepsGainMap
         storedEffort = effort.map { Quality(value: $0) }
     }
 
@@ -79,7 +85,7 @@ public struct EncodeOptions: Hashable, Sendable {
 
     /// Adds the options that affect the encoded bytes to a cache key.
     package func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.encode", version: 5)
+        key.encode(type: "halcyon.encode", version: 6)
         key.encode(quality)
         key.encode(isLossless)
         key.encode(background.packed)
@@ -91,6 +97,7 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(keepsColorProfile)
         key.encode(embedsThumbnail)
         key.encode(effortLevel(1000))
+        key.encode(keepsGainMap)
     }
 
     /// Returns the effort as a level from 0 to `most`; nil for the default.

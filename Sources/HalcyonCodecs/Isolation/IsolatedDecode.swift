@@ -18,6 +18,7 @@ struct IsolatedDecode: Sendable {
     func image(by plan: DecodePlan, context: WorkContext) throws -> Image {
         var question = WorkerQuestion(.decode, file, options)
         (question.bytes, question.plan) = (plan.workingBytes, number)
+        question.gainMapBytes = plan.gainMap?.size.bitmapBytes ?? 0
         var beside: (facts: ImageFacts, extras: Data)?
         let bitmap = try Bitmap(size: plan.finalSize) { pixels in
             let made = try file.workers.ask(question, context: context, pixels: pixels) { answer, result in
@@ -56,10 +57,16 @@ struct IsolatedDecode: Sendable {
         return try facts.extraBytes(by: plan, within: options.limits)
     }
 
-    /// Returns the image of pixels, and of the durations and the profile behind them.
+    /// Returns the image of pixels, and of the durations, the profile and the gain map behind them.
     func image(_ bitmap: Bitmap, _ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan) throws -> Image {
         var image = Image(bitmap: bitmap, info: facts.info, animation: try animation(facts, extras, plan))
-        if facts.profileBytes != nil { image.colorProfile = Data(extras.dropFirst(facts.frameCount * 8)) }
+        let rest = extras.dropFirst(facts.frameCount * 8)
+        if let count = facts.profileBytes { image.colorProfile = Data(rest.prefix(count)) }
+        if let map = facts.gainMap {
+            let values = try Bitmap(
+                size: map.size, isOpaque: true, pixels: rest.dropFirst(facts.profileBytes ?? 0).prefix(map.size.bitmapBytes))
+            image.gainMap = GainMap(bitmap: values, isMonochrome: map.isMonochrome, metadata: map.metadata)
+        }
         return image
     }
 

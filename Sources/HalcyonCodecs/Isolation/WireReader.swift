@@ -77,6 +77,7 @@ extension KeyEncoder {
         encode(options.firstFrameOnly)
         encode(options.allowsIncomplete)
         encode(options.usesEmbeddedThumbnail)
+        encode(options.decodesGainMap)
         for limit in DecodeLimits.all { encode(options.limits[keyPath: limit]) }
     }
 }
@@ -100,6 +101,7 @@ extension WireReader {
         options.firstFrameOnly = try bool()
         options.allowsIncomplete = try bool()
         options.usesEmbeddedThumbnail = try bool()
+        options.decodesGainMap = try bool()
         for limit in DecodeLimits.all { options.limits[keyPath: limit] = try int() }
         return options
     }

@@ -105,26 +105,31 @@ struct PlanFacts {
     var info: ImageInfo
     let nativeSize: PixelSize
     let workingBytes: Int
+    /// The size of the gain map that is decoded with the picture; nil for none.
+    let gainMapSize: PixelSize?
 
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(wire: info)
         encoder.encode(nativeSize)
         encoder.encode(workingBytes)
+        encoder.encode(gainMapSize != nil)
+        if let gainMapSize { encoder.encode(gainMapSize) }
     }
 
     init(_ plan: DecodePlan) {
         info = plan.picture ?? plan.info
-        (nativeSize, workingBytes) = (plan.nativeSize, plan.workingBytes)
+        (nativeSize, workingBytes, gainMapSize) = (plan.nativeSize, plan.workingBytes, plan.gainMap?.size)
     }
 
     init(_ reader: inout WireReader) throws {
         info = try reader.info()
         nativeSize = try reader.size()
         workingBytes = try reader.int(0...Int.max)
+        gainMapSize = try reader.bool() ? reader.size() : nil
     }
 }
 
-/// The facts of a decoded image beside its pixels, behind which its durations and its profile follow.
+/// The facts of a decoded image beside its pixels, behind which its durations, its profile and its gain map follow.
 struct ImageFacts {
     let info: ImageInfo
     let size: PixelSize
@@ -134,6 +139,8 @@ struct ImageFacts {
     let loopCount: Int
     /// The length of the ICC profile; nil if there is none.
     let profileBytes: Int?
+    /// The gain map; nil if there is none.
+    let gainMap: GainMapFacts?
 
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(wire: info)
@@ -142,21 +149,24 @@ struct ImageFacts {
         encoder.encode(frameCount)
         encoder.encode(loopCount)
         encoder.encode(profileBytes)
+        encoder.encode(gainMap != nil)
+        gainMap?.encode(into: &encoder)
     }
 
     /// The facts of a still image whose rows were passed on as they were decoded.
     init(still plan: DecodePlan, profileBytes: Int?) {
         (info, size, isOpaque) = (plan.info, plan.finalSize, !plan.info.hasAlpha)
-        (frameCount, loopCount, self.profileBytes) = (0, 0, profileBytes)
+        (frameCount, loopCount, self.profileBytes, gainMap) = (0, 0, profileBytes, nil)
     }
 
     init(_ image: Image) {
         (info, size, isOpaque) = (image.info, image.size, image.bitmap.isOpaque)
         (frameCount, loopCount) = (image.animation?.frameCount ?? 0, image.animation?.loopCount ?? 0)
         profileBytes = image.colorProfile?.count
+        gainMap = image.gainMap.map { GainMapFacts($0) }
     }
 
-    /// Returns the number of bytes behind the pixels: eight for each frame, and a profile if colours are not converted.
+    /// Returns the number of bytes behind the pixels: eight for each frame, a profile if colours are not converted, and a gain map.
     ///
     /// - Throws: `WireError`.
     func extraBytes(by plan: DecodePlan, within limits: DecodeLimits) throws -> Int {
@@ -171,7 +181,10 @@ struct ImageFacts {
         }
         let bytes = profile.adding(8, times: frameCount)
         guard bytes <= WorkerResult.mostExtraBytes else { throw WireError.invalid("\(bytes) bytes behind the pixels") }
-        return bytes
+        guard gainMap == nil || gainMap?.size == plan.gainMap?.size else {
+            throw WireError.invalid("a gain map that was not planned")
+        }
+        return bytes.adding(1, times: gainMap?.size.bitmapBytes ?? 0)
     }
 
     init(_ reader: inout WireReader) throws {
@@ -181,6 +194,45 @@ struct ImageFacts {
         frameCount = try reader.int(0...Int.max)
         loopCount = try reader.int(0...Int.max)
         profileBytes = try reader.optionalInt()
+        gainMap = try reader.bool() ? GainMapFacts(&reader) : nil
+    }
+}
+
+/// The facts of a gain map beside its pixels.
+struct GainMapFacts {
+    let size: PixelSize
+    let isMonochrome: Bool
+    let metadata: GainMap.Metadata
+
+    func encode(into encoder: inout KeyEncoder) {
+        encoder.encode(size)
+        encoder.encode(isMonochrome)
+        for channel in metadata.channels {
+            let numbers = [channel.minimum, channel.maximum, channel.gamma, channel.baseOffset, channel.alternateOffset]
+            for number in numbers { encoder.encode(number) }
+        }
+        encoder.encode(metadata.baseHeadroom)
+        encoder.encode(metadata.alternateHeadroom)
+        encoder.encode(metadata.usesBaseColorSpace)
+    }
+
+    init(_ map: GainMap) {
+        (size, isMonochrome, metadata) = (map.size, map.isMonochrome, map.metadata)
+    }
+
+    init(_ reader: inout WireReader) throws {
+        size = try reader.size()
+        isMonochrome = try reader.bool()
+        let channels = try (0..<3).map { _ in
+            GainMap.Channel(
+                minimum: try reader.double(), maximum: try reader.double(), gamma: try reader.double(),
+                baseOffset: try reader.double(), alternateOffset: try reader.double())
+        }
+        let metadata = GainMap.Metadata(
+            red: channels[0], green: channels[1], blue: channels[2], baseHeadroom: try reader.double(),
+            alternateHeadroom: try reader.double(), usesBaseColorSpace: try reader.bool())
+        guard let metadata else { throw WireError.invalid("a gain map without a meaning") }
+        self.metadata = metadata
     }
 }
 
@@ -290,7 +342,7 @@ enum WorkerAnswer {
 /// The first message of a worker: what it is, or why it could not lock itself in.
 struct WorkerGreeting {
     /// Raised with every change of the messages: a worker of another version is of no use.
-    static let version = 3
+    static let version = 4
 
     /// The coders, by the names of their types.
     let coders: [String]

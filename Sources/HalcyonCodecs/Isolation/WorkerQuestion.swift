@@ -24,18 +24,21 @@ struct WorkerQuestion {
     var isArriving = false
     /// The rewriting of the file in another format.
     var transcode: TranscodePlan?
+    /// The bytes of the gain map that a planned decode has beside its pixels.
+    var gainMapBytes = 0
 
     init(_ work: WorkerRequest.Work, _ file: IsolatedFile, _ options: DecodeOptions) {
         (self.work, self.file, self.options) = (work, file, options)
         number = file.workers.nextNumber()
     }
 
-    /// The most bytes behind the pixels: durations, and a profile if colours are not converted; a file that is rewritten has no pixels.
+    /// The most bytes behind the pixels: durations, a profile if colours are not converted, and a gain map; a file that is rewritten has no pixels.
     var mostExtraBytes: Int {
         if let transcode { return transcode.workingBytes }
         guard work == .decode || work == .preview else { return 0 }
         let profile = options.color == .sRGB ? 0 : options.limits.maximumMetadataBytes
         return min(profile.adding(8, times: options.limits.maximumFrames), WorkerResult.mostExtraBytes)
+            .adding(1, times: gainMapBytes)
     }
 
     /// Whether the worker keeps the plan for a later decode.

@@ -141,9 +141,10 @@ struct WorkerService {
         return request.mostBytes == 0 ? .image(image) : .planned(PlanFacts(plan), image)
     }
 
-    /// Whether the pixels and durations fit into the windows, and no profile comes behind them, whose length only the decode tells.
+    /// Whether the pixels, the durations and a gain map fit into the windows, and no profile comes behind them, whose length only the decode tells.
     private static func fits(_ plan: DecodePlan, _ result: ResultWriter) -> Bool {
-        plan.convertsColor && result.hasRoom(for: plan.finalSize.bitmapBytes.adding(8, times: plan.info.frameCount))
+        let beside = (plan.gainMap?.size.bitmapBytes ?? 0).adding(8, times: plan.info.frameCount)
+        return plan.convertsColor && result.hasRoom(for: plan.finalSize.bitmapBytes.adding(1, times: beside))
     }
 
     /// Makes the frame that was asked for, and those that follow it for a moment.
@@ -262,11 +263,12 @@ extension CoderRegistry {
 }
 
 extension ResultWriter {
-    /// Writes the pixels, the durations of the frames and the profile.
+    /// Writes the pixels, the durations of the frames, the profile and the gain map.
     fileprivate func write(_ image: Image) -> ImageFacts {
         write(image.bitmap)
         (image.animation?.durations ?? []).map(\.nanoseconds).withUnsafeBytes(write)
         image.colorProfile?.withUnsafeBytes(write)
+        if let map = image.gainMap { write(map.bitmap) }
         return ImageFacts(image)
     }
 }

@@ -8,22 +8,26 @@ extension JPEGCoder: ImageEncoder {
 
     package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-    /// Writes 4:2:0 with optimised Huffman tables. Transparent pixels are composited onto the background.
+    /// Writes 4:2:0 with optimised Huffman tables. Transparent pixels are composited onto the background. A gain map is written by the
+    /// rules of Ultra HDR and of ISO 21496-1 both, for the readers of either.
     package func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
         let file = try Self.encode(image.bitmap, options, context)
+        let map = try options.keepsGainMap ? image.gainMap.map { try JPEGGainMapFile($0, options, context) } : nil
         let thumbnail = options.embedsThumbnail ? try Self.thumbnail(of: image, options, context) : nil
         return try JPEGMetadata.insert(
-            options.storedOrientation(of: image), image.colorProfile, thumbnail: thumbnail, into: file)
+            options.storedOrientation(of: image), image.colorProfile, thumbnail: thumbnail, gainMap: map, into: file)
     }
 
-    private static func encode(_ bitmap: Bitmap, _ options: EncodeOptions, _ context: WorkContext) throws -> Data {
+    static func encode(
+        _ bitmap: Bitmap, _ options: EncodeOptions, colors: halcyon_jpeg_colors = HALCYON_JPEG_HALF, _ context: WorkContext
+    ) throws -> Data {
         let quality = max(1, Int32((try options.checkedQuality(for: .jpeg) * 100).rounded()))
         return try CodecCall.encode(bitmap, as: .jpeg, context: context) { pixels, output, call in
             halcyon_jpeg_encode(
-                pixels, bitmap.isOpaque, UInt32(options.background.packed), quality, options.isProgressive, output,
-                call)
+                pixels, bitmap.isOpaque, UInt32(options.background.packed), quality, options.isProgressive, colors,
+                output, call)
         }
     }
 
@@ -56,13 +60,13 @@ enum JPEGMetadata {
     /// The bytes of a thumbnail that fit in the segment of the EXIF data.
     static let maximumThumbnail = 65_000
 
-    /// Returns the file with an orientation, an ICC profile and a thumbnail.
+    /// Returns the file with an orientation, an ICC profile and a thumbnail, and with a gain map behind it.
     ///
     /// - Throws: `CodecError.encodingFailed` for a profile of more than 255 parts.
     static func insert(
-        _ orientation: Orientation, _ profile: Data?, thumbnail: Data?, into file: Data
+        _ orientation: Orientation, _ profile: Data?, thumbnail: Data?, gainMap: JPEGGainMapFile? = nil, into file: Data
     ) throws -> Data {
-        guard orientation != .up || profile != nil || thumbnail != nil else { return file }
+        guard orientation != .up || profile != nil || thumbnail != nil || gainMap != nil else { return file }
         var segments = Data()
         if orientation != .up || thumbnail != nil {
             let exif = Exif.data(orientation, thumbnail: thumbnail)
@@ -77,12 +81,18 @@ enum JPEGMetadata {
                 append(0xE2, head + part, to: &segments)
             }
         }
-        // The segments follow SOI and the JFIF segment, which the encoder writes with a length of 16.
-        let head = 2 + 2 + 16
-        return file.prefix(head) + segments + file.dropFirst(head)
+        guard let gainMap else { return inserting(segments, into: file) }
+        return try gainMap.appended(to: file, segments)
     }
 
-    private static func append(_ marker: UInt8, _ body: Data, to data: inout Data) {
+    /// Returns the file with segments behind SOI and the JFIF segment, which the encoder writes with a length of 16.
+    static func inserting(_ segments: Data, into file: Data) -> Data {
+        file.prefix(headLength) + segments + file.dropFirst(headLength)
+    }
+
+    static let headLength = 2 + 2 + 16
+
+    static func append(_ marker: UInt8, _ body: Data, to data: inout Data) {
         let length = body.count + 2
         data += [0xFF, marker, UInt8(length >> 8), UInt8(length & 255)]
         data += body

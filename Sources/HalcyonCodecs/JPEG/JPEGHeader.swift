@@ -24,7 +24,7 @@ package struct JPEGHeader {
     private(set) var isArithmetic = false
     private var hasExif = false
     private var profile = JPEGProfile()
-    private var gainMap = JPEGGainMap()
+    private(set) var gainMap = JPEGGainMap()
 
     /// Reads the segments up to the pixels.
     ///
@@ -91,7 +91,7 @@ package struct JPEGHeader {
         case 0xE2 where body.matches("ICC_PROFILE", at: 0):
             profile.add(body)
         case 0xE1, 0xE2:
-            gainMap.read(body)
+            gainMap.read(body, at: segment.start)
         default:
             break
         }

@@ -7,6 +7,8 @@ package struct JPEGMarkers: Sequence, IteratorProtocol {
 
     private let reader: ByteReader
     private var position: Int? = 2
+    /// The place of the marker that was returned last.
+    private var last = 0
 
     package init(_ reader: ByteReader) { self.reader = reader }
 
@@ -14,6 +16,7 @@ package struct JPEGMarkers: Sequence, IteratorProtocol {
         while let start = position, let found = reader.firstIndex(of: 0xFF, from: start),
             let marker = reader.byte(found + 1)
         {
+            last = found
             switch marker {
             case 0xFF: position = found + 1
             // In coded data, a zero or a restart marker follows each 255. These have no length.
@@ -28,6 +31,15 @@ package struct JPEGMarkers: Sequence, IteratorProtocol {
                 position = found + 2 + Swift.max(2, reader.bigEndian16(found + 2) ?? 2)
                 return marker
             }
+        }
+        return nil
+    }
+
+    /// Returns the place behind the picture, where a file may have more; nil if the picture has no end.
+    static func end(of reader: ByteReader) -> Int? {
+        var markers = JPEGMarkers(reader)
+        while let marker = markers.next() {
+            if marker == end { return markers.last + 2 }
         }
         return nil
     }

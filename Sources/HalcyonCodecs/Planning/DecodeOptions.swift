@@ -39,6 +39,12 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Cost: nothing for a whole file but the reservation of two more bitmaps and the length of the data; a second decode for
     /// one that was cut off.
     public var allowsIncomplete: Bool
+    /// Whether `Image.gainMap` is decoded, for a file that has one (`ImageInfo.hasGainMap`): a JPEG. False by default.
+    ///
+    /// The map is cut, scaled and turned as the picture is, and keeps its ratio to the picture's pixels. If colours are converted, so is
+    /// a map whose channels differ. The picture's pixels stay the same. Nil for a map that is damaged, exceeds the limits or is larger
+    /// than its picture, for previews, and with a thumbnail in the picture's place. Cost: the time and memory of decoding the map.
+    public var decodesGainMap: Bool
     /// The limits on the values that the header may declare.
     public var limits: DecodeLimits
 
@@ -57,7 +63,7 @@ public struct DecodeOptions: Hashable, Sendable {
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
         color: ColorHandling = .sRGB, firstFrameOnly: Bool = false, preloadAllFrames: Bool = false,
         allowsIncomplete: Bool = false, limits: DecodeLimits = DecodeLimits(), usesEmbeddedThumbnail: Bool = false,
-        isolation: DecodeIsolation? = nil
+        isolation: DecodeIsolation? = nil, decodesGainMap: Bool = false
     ) {
         self.target = target
         self.maximumBytes = maximumBytes
@@ -68,6 +74,7 @@ public struct DecodeOptions: Hashable, Sendable {
         self.allowsIncomplete = allowsIncomplete
         self.limits = limits
         self.usesEmbeddedThumbnail = usesEmbeddedThumbnail
+        self.decodesGainMap = decodesGainMap
         place = Uncompared(isolation)
     }
 
@@ -79,7 +86,7 @@ public struct DecodeOptions: Hashable, Sendable {
     package func encode(into key: inout KeyEncoder) {
         let light = target?.light ?? .encoded
         // Images that were stored before there was a choice keep their names.
-        key.encode(type: "halcyon.decode", version: light == .encoded ? 4 : 5)
+        key.encode(type: "halcyon.decode", version: decodesGainMap ? 6 : light == .encoded ? 4 : 5)
         key.encode(target != nil)
         if let target {
             key.encode(target.size)
@@ -94,7 +101,7 @@ public struct DecodeOptions: Hashable, Sendable {
         key.encode(color.rawValue)
         key.encode(firstFrameOnly)
         key.encode(usesEmbeddedThumbnail)
-        if light != .encoded { key.encode(light.rawValue) }
+        if light != .encoded || decodesGainMap { key.encode(light.rawValue) }
     }
 }
 

@@ -35,6 +35,9 @@ public struct DecodePlan: Hashable, Sendable {
     /// The light in which that scaling averages.
     package let light: ResizeLight
 
+    /// The decode of the gain map; nil if none was asked for, or there is none.
+    private(set) var gainMap: GainMapPlan?
+
     /// The value of `DecodeLimits.maximumTotalPixels`.
     let maximumTotalPixels: Int
     /// Whether pixels are converted to sRGB if a profile states that they are not sRGB.
@@ -69,10 +72,18 @@ public struct DecodePlan: Hashable, Sendable {
     ///   - data: the file, if it may hold several sizes of its picture.
     init(_ info: ImageInfo, _ options: DecodeOptions, _ decoder: (any ImageDecoder)?, of data: Data? = nil) throws {
         guard !info.size.isEmpty else { throw CodecError.damaged(info.format, reason: "it has no pixels") }
+        try self.init(info, try Self.geometry(of: info, options: options), options, decoder, of: data)
+    }
+
+    /// - Parameter geometry: the scaling from the upright image at its full size, in the place of the options'.
+    init(
+        _ info: ImageInfo, _ geometry: ResizeGeometry, _ options: DecodeOptions, _ decoder: (any ImageDecoder)?,
+        of data: Data? = nil
+    ) throws {
         self.info = info
+        self.geometry = geometry
         frames = options.firstFrameOnly ? .first : options.preloadAllFrames ? .all : .onDemand
         storedSize = info.storedSize
-        geometry = try Self.geometry(of: info, options: options)
         try options.limits.check(geometry.size)
 
         light = options.target?.light ?? .encoded
@@ -118,9 +129,17 @@ public struct DecodePlan: Hashable, Sendable {
         convertsColor = options.color == .sRGB
         allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels
-        let result = geometry.size.bitmapBytes
+        if options.decodesGainMap, let size = facts.gainMapSize {
+            guard size.width <= geometry.size.width, size.height <= geometry.size.height else {
+                throw WireError.invalid("a gain map that is larger than its picture")
+            }
+            gainMap = GainMapPlan(size: size)
+        }
+        let result = geometry.size.bitmapBytes.adding(1, times: gainMap?.size.bitmapBytes ?? 0)
         var bytes = max(facts.workingBytes, result).adding(1, times: decode.file.copiedBytes)
-        if info.isAnimated, frames == .all { bytes = bytes.adding(info.frameCount, times: result) }
+        if info.isAnimated, frames == .all {
+            bytes = bytes.adding(info.frameCount, times: geometry.size.bitmapBytes)
+        }
         workingBytes = bytes
         place = Uncompared(decode)
     }
@@ -142,6 +161,12 @@ public struct DecodePlan: Hashable, Sendable {
     /// Makes this the plan of a file whose thumbnail it was made for.
     mutating func stand(for picture: ImageInfo) {
         self.picture = picture
+    }
+
+    /// Adds the decode of the gain map, and its memory.
+    mutating func add(_ map: GainMapPlan) {
+        gainMap = map
+        workingBytes = workingBytes.adding(1, times: map.workingBytes)
     }
 
     /// Measures the properties that the header alone does not tell: whether the rows can be scaled down as they are

@@ -9,7 +9,7 @@ struct GeometryPlan {
     /// The part of the source that is kept, before it is turned.
     private var part: PixelRect
     /// The scaling from the part to the size before the turn; nil if nothing is scaled.
-    private var scaling: (geometry: ResizeGeometry, filter: ResizeFilter, light: ResizeLight)?
+    private var scaling: ImageGeometry.Scaling?
     private var orientation = Orientation.up
     private let source: PixelSize
 
@@ -43,22 +43,15 @@ struct GeometryPlan {
 
     /// Adds a scaling; allowed once at most.
     mutating func scale(_ geometry: ResizeGeometry, filter: ResizeFilter, light: ResizeLight = .encoded) {
-        scaling = (geometry.turned(by: orientation.inverse, from: size), filter, light)
+        scaling = ImageGeometry.Scaling(
+            geometry.turned(by: orientation.inverse, from: size), filter: filter, light: light)
     }
 
     func applied(to image: Image, context: WorkContext) throws -> Image {
         try context.checkCancellation()
         let whole = part.size == source ? nil : part
-        if let scaling, whole != nil || !scaling.geometry.isIdentity(for: source) {
-            let scaled = try image.bitmap.resampled(
-                whole, scaling.geometry, filter: scaling.filter, light: scaling.light, context: context)
-            if orientation == .up { return image.replacing(scaled) }
-            return image.replacing(try scaled.oriented(nil, orientation, context: context))
-        }
-        if orientation != .up {
-            return image.replacing(try image.bitmap.oriented(whole, orientation, context: context))
-        }
-        return whole == nil ? image : image.replacing(try image.bitmap.cropped(to: part, context: context))
+        return try image.applying(
+            ImageGeometry(part: whole, scaling: scaling, orientation: orientation), context: context)
     }
 }
 

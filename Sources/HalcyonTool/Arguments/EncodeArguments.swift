@@ -18,6 +18,9 @@ struct EncodeArguments: ParsableArguments {
             valueName: "0...100"))
     var effort: Int?
 
+    @Flag(help: "Writes a JPEG without the gain map that its source has for bright displays.")
+    var noGainMap = false
+
     func validate() throws {
         for (name, value) in [("--quality", quality), ("--effort", effort)] {
             if let value, !(0...100).contains(value) {
@@ -29,8 +32,9 @@ struct EncodeArguments: ParsableArguments {
 
     /// The options of the encoder; nil if the command line says nothing about them.
     var options: EncodeOptions? {
-        guard quality != nil || lossless || effort != nil else { return nil }
-        var options = EncodeOptions(isLossless: lossless, effort: effort.map { Double($0) / 100 })
+        guard quality != nil || lossless || effort != nil || noGainMap else { return nil }
+        var options = EncodeOptions(
+            isLossless: lossless, effort: effort.map { Double($0) / 100 }, keepsGainMap: !noGainMap)
         // The command line has the scale of cjpeg and cwebp.
         if let quality { options.quality = Double(quality) / 100 }
         return options

@@ -22,7 +22,8 @@ struct LoadRunner: Sendable {
         let started = ContinuousClock.now
         var report = LoadReport(source: entry.text, pass: pass, milliseconds: 0)
         do {
-            let request = options.request(for: entry.source, processors: processors)
+            var request = options.request(for: entry.source, processors: processors)
+            if case .none = writer.destination {} else { request.decode.decodesGainMap = writer.mayKeepGainMap }
             let response = try await pipeline.response(for: request)
             report.milliseconds = (ContinuousClock.now - started).milliseconds
             report.origin = response.origin

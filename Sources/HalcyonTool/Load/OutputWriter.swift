@@ -13,6 +13,9 @@ struct OutputWriter: Sendable {
     let reencodes: Bool
     let coders: CoderRegistry
 
+    /// Whether an output may have the gain map of its source, which is decoded for it then. Only a JPEG has one.
+    var mayKeepGainMap: Bool { (options?.keepsGainMap ?? true) && (format ?? .jpeg) == .jpeg }
+
     /// Writes the image of a response.
     ///
     /// - Parameter isUntouched: Whether the request has no processors.

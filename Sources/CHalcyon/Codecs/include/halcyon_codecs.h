@@ -108,9 +108,13 @@ halcyon_jpeg_progress halcyon_jpeg_stream_progress(const halcyon_jpeg_stream *st
 halcyon_codec_status halcyon_jpeg_stream_read(halcyon_jpeg_stream *stream, halcyon_codec_bitmap bitmap,
                                               halcyon_codec_call *call);
 
+/// The channels of a JPEG: colours at half size both ways, at full size, or grey alone.
+typedef enum { HALCYON_JPEG_HALF, HALCYON_JPEG_FULL, HALCYON_JPEG_GRAY } halcyon_jpeg_colors;
+
 /// Encodes a JPEG. `quality` is 1 to 100. `background` is the 0xRRGGBB under transparent pixels, unless `opaque`.
 halcyon_codec_status halcyon_jpeg_encode(halcyon_codec_bitmap bitmap, bool opaque, uint32_t background, int quality,
-                                         bool progressive, halcyon_codec_output *output, halcyon_codec_call *call);
+                                         bool progressive, halcyon_jpeg_colors colors, halcyon_codec_output *output,
+                                         halcyon_codec_call *call);
 
 /// A PNG whose rows can be read without libpng: not interlaced, at most 8 bits a channel, and with nothing about its chunks
 /// that libpng would refuse.

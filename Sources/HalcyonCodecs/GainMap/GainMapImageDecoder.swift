@@ -1,0 +1,24 @@
+import Foundation
+import HalcyonImage
+
+/// A decoder of files that may have a gain map beside their picture.
+package protocol GainMapImageDecoder: ImageDecoder {
+    /// Returns the gain map as it is stored; nil if there is none, or none that can be read. The bytes are not trusted. Costs reading the
+    /// headers of the picture and of the map.
+    func gainMap(in data: Data) -> StoredGainMap?
+}
+
+/// A gain map as a file has it.
+package struct StoredGainMap {
+    /// The map as a file of its own, stored as the picture is, so that it has to be turned as that.
+    package let picture: Data
+    package let metadata: GainMap.Metadata
+    /// Whether the file of the map has one channel.
+    package let isGray: Bool
+    /// The profile of the colours that the gains apply to, if they are not the picture's.
+    package let profile: ColorProfile?
+
+    package init(picture: Data, metadata: GainMap.Metadata, isGray: Bool, profile: ColorProfile?) {
+        (self.picture, self.metadata, self.isGray, self.profile) = (picture, metadata, isGray, profile)
+    }
+}
