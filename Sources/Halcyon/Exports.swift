@@ -11,6 +11,7 @@ import HalcyonProcessing
 @_exported import class HalcyonImage.Bitmap
 @_exported import enum HalcyonImage.BitmapError
 @_exported import struct HalcyonImage.Color
+@_exported import struct HalcyonImage.GainMap
 @_exported import struct HalcyonImage.Image
 @_exported import struct HalcyonImage.ImageFormat
 @_exported import struct HalcyonImage.ImageInfo

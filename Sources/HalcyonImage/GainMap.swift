@@ -1,3 +1,5 @@
+import Foundation
+
 /// A gain map: by how much a display of a high dynamic range shows each part of an image brighter than others do (ISO 21496-1).
 ///
 /// It belongs to the pixels of one image, in their colour space, and covers all of that image, as a rule with fewer pixels. With `g` as
@@ -14,10 +16,18 @@ public struct GainMap: Sendable {
     public let isMonochrome: Bool
     /// The meaning of the values.
     public let metadata: Metadata
+    /// The ICC profile of the colours that the gains apply to, if `metadata.usesBaseColorSpace` is false.
+    public let colorProfile: Data?
 
     /// Creates a gain map from its values and their meaning.
-    public init(bitmap: Bitmap, isMonochrome: Bool, metadata: Metadata) {
+    public init(bitmap: Bitmap, isMonochrome: Bool, metadata: Metadata, colorProfile: Data? = nil) {
         (self.bitmap, self.isMonochrome, self.metadata) = (bitmap, isMonochrome, metadata)
+        self.colorProfile = colorProfile
+    }
+
+    /// Returns a map with other values, of the same meaning.
+    package func replacing(_ bitmap: Bitmap) -> GainMap {
+        GainMap(bitmap: bitmap, isMonochrome: isMonochrome, metadata: metadata, colorProfile: colorProfile)
     }
 
     /// The size of the map in pixels.
@@ -37,8 +47,8 @@ extension GainMap {
         public let baseHeadroom: Double
         /// The headroom of a display that applies the map fully.
         public let alternateHeadroom: Double
-        /// Whether the gains apply to the image's own red, green and blue. Otherwise they apply to those of the picture that the map was
-        /// made from, whose colour space the profile of the map names.
+        /// Whether the gains apply to the image's own red, green and blue. Otherwise they apply to those of the brighter picture that the
+        /// map was made from (`GainMap.colorProfile`).
         public let usesBaseColorSpace: Bool
 
         /// Creates the meaning of values; nil if the numbers have none: headrooms are at least 0 and differ, gammas are above 0,

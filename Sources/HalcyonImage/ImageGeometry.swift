@@ -47,9 +47,8 @@ package struct ImageGeometry: Sendable {
         // A filter with negative weights would draw dark seams into the light around bright spots.
         let scaled = try map.bitmap.resampled(
             geometry.followed(by: map.size, of: size), filter: .bilinear, context: context)
-        return GainMap(
-            bitmap: orientation == .up ? scaled : try scaled.oriented(nil, orientation, context: context),
-            isMonochrome: map.isMonochrome, metadata: map.metadata)
+        return map.replacing(
+            orientation == .up ? scaled : try scaled.oriented(nil, orientation, context: context))
     }
 }
 

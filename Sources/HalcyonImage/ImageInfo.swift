@@ -22,8 +22,8 @@ public struct ImageInfo: Hashable, Sendable {
     /// (`DecodeOptions.allowsIncomplete`). No cache keeps such an image.
     public var isPreview = false
     /// Whether the file has a gain map beside its picture, by which displays of a high dynamic range show it brighter: an Ultra HDR
-    /// JPEG, or an AVIF, HEIC or JPEG XL that has one. The decoded pixels are those of the picture alone, and a file that is encoded
-    /// anew has no map.
+    /// JPEG, or an AVIF, HEIC or JPEG XL that has one. The decoded pixels are those of the picture alone. `Image.gainMap` is the map of a
+    /// JPEG, if the decode was asked for it.
     public var hasGainMap = false
 
     /// Creates the facts about an image; by default those of a still, opaque, upright image with 8 bits a channel in

@@ -153,7 +153,7 @@ extension Image {
     /// Whether a finished image that was read from the disk has all that a decode of its source gives: not every format holds a gain
     /// map.
     func hasAllOf(_ source: ImageInfo, by options: DecodeOptions) -> Bool {
-        !options.decodesGainMap || !source.hasGainMap || gainMap != nil
+        !options.decodesGainMap || !source.hasReadableGainMap || gainMap != nil
     }
 }
 
@@ -162,7 +162,7 @@ extension DiskEntry {
     /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
 
-    fileprivate var hasNoGainMap: Bool { finishedImage?.info.hasGainMap == false }
+    fileprivate var hasNoGainMap: Bool { finishedImage?.info.hasReadableGainMap == false }
 
     var isFinishedForAll: Bool { finishedImage.map { ImageKey.isForAll($0.http) } ?? false }
 }

@@ -39,7 +39,7 @@ extension ImageCache {
         let key = key(for: item)
         if memoryCache.contains(key) { return .memory }
         if key.decode.decodesGainMap, let plain = memoryCache.value(for: key.withGainMap(false), extending: .none),
-            !plain.image.info.hasGainMap
+            !plain.image.info.hasReadableGainMap
         {
             return .memory
         }
@@ -51,7 +51,7 @@ extension ImageCache {
         guard let disk else { return nil }
         if await disk.contains(key.processedDiskKey) { return .diskProcessed }
         if key.decode.decodesGainMap,
-            await disk.peek(key.withGainMap(false).processedDiskKey)?.finishedImage?.info.hasGainMap == false
+            await disk.peek(key.withGainMap(false).processedDiskKey)?.finishedImage?.info.hasReadableGainMap == false
         {
             return .diskProcessed
         }

@@ -148,7 +148,7 @@ public final class ImageCache: Sendable {
     func keptImage(for key: ImageKey, policy: CachePolicy) -> CachedImage? {
         if let cached = ownOrShared(key, policy: policy) { return cached }
         guard key.decode.decodesGainMap, let cached = ownOrShared(key.withGainMap(false), policy: policy),
-            !cached.image.info.hasGainMap
+            !cached.image.info.hasReadableGainMap
         else { return nil }
         return cached
     }

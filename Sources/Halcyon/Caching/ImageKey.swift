@@ -94,7 +94,7 @@ public struct ImageKey: Hashable, Sendable {
     /// whether the map was asked for or not.
     func storageKey(for http: HTTPCacheMetadata?, _ info: ImageInfo) -> ImageKey {
         let key = storageKey(for: http)
-        return decode.decodesGainMap && !info.hasGainMap ? key.withGainMap(false) : key
+        return decode.decodesGainMap && !info.hasReadableGainMap ? key.withGainMap(false) : key
     }
 
     /// Returns the key of the same image with or without a gain map.

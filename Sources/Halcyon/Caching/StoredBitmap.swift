@@ -7,7 +7,7 @@ import HalcyonImage
 ///
 /// The bytes are a header of 24 bytes, the ICC profile of the pixels, if they have one, and the rows from top to bottom, with
 /// three bytes a pixel if all are opaque, otherwise four. An image with a gain map has it behind them: a header of 16 bytes, its metadata
-/// as ISO 21496-1 has them, and its rows. Numbers are little-endian. Only finished entries of a cache are read
+/// as ISO 21496-1 has them, its rows, and its ICC profile, if it has one. Numbers are little-endian. Only finished entries of a cache are read
 /// in this way: bytes from a server never are.
 struct StoredBitmap {
     private static let magic = Array("HALCYON\u{1}".utf8)
@@ -29,6 +29,7 @@ struct StoredBitmap {
         let isMonochrome: Bool
         let metadata: GainMap.Metadata
         let start: Int
+        let byteCount: Int
     }
 
     /// The memory of the image's pixels, in bytes.
@@ -47,12 +48,14 @@ struct StoredBitmap {
         data.append(packed: bitmap, count)
         guard let map else { return data }
         let metadata = map.metadata.iso
-        guard let count = Bitmap.packedByteCount(of: map.size, isOpaque: map.bitmap.isOpaque), map.bitmap.isOpaque else {
+        guard let count = Bitmap.packedByteCount(of: map.size, isOpaque: map.bitmap.isOpaque), map.bitmap.isOpaque
+        else {
             return nil
         }
         data.append(numbers: [map.size.width, map.size.height, map.isMonochrome ? 1 : 0, metadata.count])
         data.append(metadata)
         data.append(packed: map.bitmap, count)
+        if let profile = map.colorProfile { data.append(profile) }
         return data
     }
 
@@ -80,10 +83,11 @@ struct StoredBitmap {
             let metadata = data.dropFirst(place).prefix(numbers[3]).read({ GainMap.Metadata(iso: $0) }),
             case let size = PixelSize(numbers[0], numbers[1]),
             let count = Bitmap.packedByteCount(of: size, isOpaque: true),
-            data.count - place - numbers[3] == count
+            data.count - place - numbers[3] >= count
         else { throw .damaged(format, reason: "its gain map is none") }
         try limits.check(size)
-        return Map(size: size, isMonochrome: numbers[2] == 1, metadata: metadata, start: place + numbers[3])
+        return Map(
+            size: size, isMonochrome: numbers[2] == 1, metadata: metadata, start: place + numbers[3], byteCount: count)
     }
 
     /// Makes the image. Its facts are those of a bitmap, since the entry's metadata has the source's.
@@ -96,8 +100,11 @@ struct StoredBitmap {
             info: ImageInfo(format: Self.format, size: size))
         if profileLength > 0 { image.colorProfile = Data(bytes.dropFirst(Self.headerLength).prefix(profileLength)) }
         if let map {
-            let values = try bitmap(map.size, isOpaque: true, at: map.start, bytes.count - map.start)
-            image.gainMap = GainMap(bitmap: values, isMonochrome: map.isMonochrome, metadata: map.metadata)
+            let values = try bitmap(map.size, isOpaque: true, at: map.start, map.byteCount)
+            let profile = bytes.dropFirst(map.start + map.byteCount)
+            image.gainMap = GainMap(
+                bitmap: values, isMonochrome: map.isMonochrome, metadata: map.metadata,
+                colorProfile: profile.isEmpty ? nil : Data(profile))
         }
         return image
     }
@@ -120,7 +127,9 @@ extension Data {
     fileprivate func numbers(at offset: Int) -> [Int]? {
         guard count >= offset + 16 else { return nil }
         return withUnsafeBytes { bytes in
-            (0..<4).map { Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + $0 * 4, as: UInt32.self))) }
+            (0..<4).map {
+                Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + $0 * 4, as: UInt32.self)))
+            }
         }
     }
 

@@ -114,9 +114,8 @@ extension CoderRegistry {
             let isGray = profile.read { $0.matches("GRAY", at: 16) }
             // No encoder writes a single channel, and a profile of one channel does not describe three.
             if isGray || !options.keepsColorProfile {
-                let (colors, map) = (ColorProfile.icc(profile, isGray ? .gray : .rgb), image.gainMap)
-                image = try image.converted(by: try ColorTransforms.shared.transform(for: colors))
-                image.gainMap = try map?.converted(from: colors, nil, of: image, context: context)
+                image = try image.converted(
+                    by: try ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
             }
         }
         let orientation = options.storedOrientation(of: image)
@@ -154,6 +153,8 @@ extension Image {
     func converted(by transform: ColorTransform?) throws -> Image {
         var image = self
         image.colorProfile = nil
+        // Gains that all channels share apply in any colours with the same white.
+        let map = gainMap.flatMap { $0.isMonochrome ? $0 : nil }
         guard let transform else { return image }
         var frames: AnimatedImage?
         if let animation {
@@ -161,7 +162,9 @@ extension Image {
                 source: ConvertedFrames(animation: animation, transform: transform), size: animation.size,
                 durations: animation.durations, loopCount: animation.loopCount)
         }
-        return Image(bitmap: try transform.convert(bitmap), info: info, animation: frames)
+        var converted = Image(bitmap: try transform.convert(bitmap), info: info, animation: frames)
+        converted.gainMap = map
+        return converted
     }
 }
 

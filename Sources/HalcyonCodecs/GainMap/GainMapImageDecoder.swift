@@ -15,10 +15,15 @@ package struct StoredGainMap {
     package let metadata: GainMap.Metadata
     /// Whether the file of the map has one channel.
     package let isGray: Bool
-    /// The profile of the colours that the gains apply to, if they are not the picture's.
-    package let profile: ColorProfile?
+    /// The ICC profile of the colours that the gains apply to, if they are not the picture's.
+    package let colorProfile: Data?
 
-    package init(picture: Data, metadata: GainMap.Metadata, isGray: Bool, profile: ColorProfile?) {
-        (self.picture, self.metadata, self.isGray, self.profile) = (picture, metadata, isGray, profile)
+    package init(picture: Data, metadata: GainMap.Metadata, isGray: Bool, colorProfile: Data?) {
+        (self.picture, self.metadata, self.isGray, self.colorProfile) = (picture, metadata, isGray, colorProfile)
     }
+}
+
+extension ImageInfo {
+    /// Whether the file has a gain map in a form that is decoded. Those of HEIC, AVIF and JPEG XL are only recognized.
+    package var hasReadableGainMap: Bool { hasGainMap && format == .jpeg }
 }

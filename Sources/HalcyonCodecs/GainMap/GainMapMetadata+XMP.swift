@@ -93,7 +93,8 @@ struct XMPProperties {
         guard let place = text.range(of: "\(namespace)"),
             let declaration = text.range(of: "xmlns:", options: .backwards, range: text.startIndex..<place.lowerBound)
         else { return nil }
-        prefix = String(text[declaration.upperBound..<place.lowerBound].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+        prefix = String(
+            text[declaration.upperBound..<place.lowerBound].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
         guard !prefix.isEmpty else { return nil }
     }
 

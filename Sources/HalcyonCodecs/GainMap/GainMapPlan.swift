@@ -34,8 +34,8 @@ struct GainMapPlan: Hashable, Sendable {
 
     var plan: DecodePlan? { plans.first }
 
-    /// The memory of the decode, and of a conversion: the map once more, the picture at its size, and a float for each value.
-    var workingBytes: Int { (plan?.workingBytes ?? 0).adding(5, times: size.bitmapBytes) }
+    /// The memory of the decode.
+    var workingBytes: Int { plan?.workingBytes ?? 0 }
 }
 
 extension CoderRegistry {
@@ -59,19 +59,16 @@ extension CoderRegistry {
     ///
     /// - Throws: `BitmapError`, `CancellationError`.
     func gainMap(
-        of data: Data, _ decoder: any ImageDecoder, _ image: Image, plan: GainMapPlan, context: WorkContext
+        of data: Data, _ decoder: any ImageDecoder, plan: GainMapPlan, context: WorkContext
     ) throws -> GainMap? {
         guard let plan = plan.plan, let stored = (decoder as? any GainMapImageDecoder)?.gainMap(in: data),
             let own = self.decoder(for: stored.picture)
         else { return nil }
         do {
             let values = try decodePixels(stored.picture, decoder: own, plan: plan, context: context)
-            let map = GainMap(
+            return GainMap(
                 bitmap: values.bitmap, isMonochrome: stored.isGray && stored.metadata.isMonochrome,
-                metadata: stored.metadata)
-            // The image has its profile if it is still in the file's own colours.
-            let picture = image.colorProfile == nil ? decoder.colorProfile(of: data) : nil
-            return try map.converted(from: picture, stored.profile, of: image, context: context)
+                metadata: stored.metadata, colorProfile: stored.colorProfile)
         } catch is CodecError {
             return nil
         }

@@ -60,12 +60,17 @@ struct IsolatedDecode: Sendable {
     /// Returns the image of pixels, and of the durations, the profile and the gain map behind them.
     func image(_ bitmap: Bitmap, _ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan) throws -> Image {
         var image = Image(bitmap: bitmap, info: facts.info, animation: try animation(facts, extras, plan))
-        let rest = extras.dropFirst(facts.frameCount * 8)
-        if let count = facts.profileBytes { image.colorProfile = Data(rest.prefix(count)) }
+        var rest = extras.dropFirst(facts.frameCount * 8)
+        func take(_ count: Int) -> Data {
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
+        if let count = facts.profileBytes { image.colorProfile = Data(take(count)) }
         if let map = facts.gainMap {
-            let values = try Bitmap(
-                size: map.size, isOpaque: true, pixels: rest.dropFirst(facts.profileBytes ?? 0).prefix(map.size.bitmapBytes))
-            image.gainMap = GainMap(bitmap: values, isMonochrome: map.isMonochrome, metadata: map.metadata)
+            let values = try Bitmap(size: map.size, isOpaque: true, pixels: take(map.size.bitmapBytes))
+            image.gainMap = GainMap(
+                bitmap: values, isMonochrome: map.isMonochrome, metadata: map.metadata,
+                colorProfile: map.profileBytes.map { Data(take($0)) })
         }
         return image
     }

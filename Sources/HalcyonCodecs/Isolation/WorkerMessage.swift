@@ -107,6 +107,8 @@ struct PlanFacts {
     let workingBytes: Int
     /// The size of the gain map that is decoded with the picture; nil for none.
     let gainMapSize: PixelSize?
+    /// Whether colours are converted to sRGB.
+    let convertsColor: Bool
 
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(wire: info)
@@ -114,11 +116,13 @@ struct PlanFacts {
         encoder.encode(workingBytes)
         encoder.encode(gainMapSize != nil)
         if let gainMapSize { encoder.encode(gainMapSize) }
+        encoder.encode(convertsColor)
     }
 
     init(_ plan: DecodePlan) {
         info = plan.picture ?? plan.info
         (nativeSize, workingBytes, gainMapSize) = (plan.nativeSize, plan.workingBytes, plan.gainMap?.size)
+        convertsColor = plan.convertsColor
     }
 
     init(_ reader: inout WireReader) throws {
@@ -126,6 +130,7 @@ struct PlanFacts {
         nativeSize = try reader.size()
         workingBytes = try reader.int(0...Int.max)
         gainMapSize = try reader.bool() ? reader.size() : nil
+        convertsColor = try reader.bool()
     }
 }
 
@@ -181,10 +186,12 @@ struct ImageFacts {
         }
         let bytes = profile.adding(8, times: frameCount)
         guard bytes <= WorkerResult.mostExtraBytes else { throw WireError.invalid("\(bytes) bytes behind the pixels") }
-        guard gainMap == nil || gainMap?.size == plan.gainMap?.size else {
+        guard let gainMap else { return bytes }
+        let mapProfile = gainMap.profileBytes ?? 0
+        guard gainMap.size == plan.gainMap?.size, mapProfile <= limits.maximumMetadataBytes else {
             throw WireError.invalid("a gain map that was not planned")
         }
-        return bytes.adding(1, times: gainMap?.size.bitmapBytes ?? 0)
+        return bytes.adding(1, times: gainMap.size.bitmapBytes).adding(1, times: mapProfile)
     }
 
     init(_ reader: inout WireReader) throws {
@@ -198,17 +205,22 @@ struct ImageFacts {
     }
 }
 
-/// The facts of a gain map beside its pixels.
+/// The facts of a gain map beside its pixels, behind which its profile follows.
 struct GainMapFacts {
     let size: PixelSize
     let isMonochrome: Bool
     let metadata: GainMap.Metadata
+    /// The length of its ICC profile; nil if there is none.
+    let profileBytes: Int?
 
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(size)
         encoder.encode(isMonochrome)
+        encoder.encode(profileBytes)
         for channel in metadata.channels {
-            let numbers = [channel.minimum, channel.maximum, channel.gamma, channel.baseOffset, channel.alternateOffset]
+            let numbers = [
+                channel.minimum, channel.maximum, channel.gamma, channel.baseOffset, channel.alternateOffset,
+            ]
             for number in numbers { encoder.encode(number) }
         }
         encoder.encode(metadata.baseHeadroom)
@@ -218,11 +230,13 @@ struct GainMapFacts {
 
     init(_ map: GainMap) {
         (size, isMonochrome, metadata) = (map.size, map.isMonochrome, map.metadata)
+        profileBytes = map.colorProfile?.count
     }
 
     init(_ reader: inout WireReader) throws {
         size = try reader.size()
         isMonochrome = try reader.bool()
+        profileBytes = try reader.optionalInt()
         let channels = try (0..<3).map { _ in
             GainMap.Channel(
                 minimum: try reader.double(), maximum: try reader.double(), gamma: try reader.double(),

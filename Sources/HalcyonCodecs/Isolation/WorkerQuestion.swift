@@ -36,7 +36,8 @@ struct WorkerQuestion {
     var mostExtraBytes: Int {
         if let transcode { return transcode.workingBytes }
         guard work == .decode || work == .preview else { return 0 }
-        let profile = options.color == .sRGB ? 0 : options.limits.maximumMetadataBytes
+        let profiles = (options.color == .sRGB && !options.decodesGainMap ? 0 : 1) + (gainMapBytes > 0 ? 1 : 0)
+        let profile = 0.adding(profiles, times: options.limits.maximumMetadataBytes)
         return min(profile.adding(8, times: options.limits.maximumFrames), WorkerResult.mostExtraBytes)
             .adding(1, times: gainMapBytes)
     }

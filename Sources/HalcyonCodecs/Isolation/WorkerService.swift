@@ -268,7 +268,10 @@ extension ResultWriter {
         write(image.bitmap)
         (image.animation?.durations ?? []).map(\.nanoseconds).withUnsafeBytes(write)
         image.colorProfile?.withUnsafeBytes(write)
-        if let map = image.gainMap { write(map.bitmap) }
+        if let map = image.gainMap {
+            write(map.bitmap)
+            map.colorProfile?.withUnsafeBytes(write)
+        }
         return ImageFacts(image)
     }
 }

@@ -21,7 +21,8 @@ extension JPEGCoder: ImageEncoder {
     }
 
     static func encode(
-        _ bitmap: Bitmap, _ options: EncodeOptions, colors: halcyon_jpeg_colors = HALCYON_JPEG_HALF, _ context: WorkContext
+        _ bitmap: Bitmap, _ options: EncodeOptions, colors: halcyon_jpeg_colors = HALCYON_JPEG_HALF,
+        _ context: WorkContext
     ) throws -> Data {
         let quality = max(1, Int32((try options.checkedQuality(for: .jpeg) * 100).rounded()))
         return try CodecCall.encode(bitmap, as: .jpeg, context: context) { pixels, output, call in
@@ -72,15 +73,7 @@ enum JPEGMetadata {
             let exif = Exif.data(orientation, thumbnail: thumbnail)
             append(0xE1, Data("Exif\0\0".utf8) + exif, to: &segments)
         }
-        if let profile {
-            let count = (profile.count + profilePart - 1) / profilePart
-            guard count <= 255 else { throw CodecError.encodingFailed(.jpeg, reason: "its profile is too long") }
-            for number in 0..<count {
-                let part = profile.dropFirst(number * profilePart).prefix(profilePart)
-                let head = Data("ICC_PROFILE\0".utf8) + [UInt8(number + 1), UInt8(count)]
-                append(0xE2, head + part, to: &segments)
-            }
-        }
+        if let profile { try append(profile: profile, to: &segments) }
         guard let gainMap else { return inserting(segments, into: file) }
         return try gainMap.appended(to: file, segments)
     }
@@ -91,6 +84,17 @@ enum JPEGMetadata {
     }
 
     static let headLength = 2 + 2 + 16
+
+    /// - Throws: `CodecError.encodingFailed` for a profile of more than 255 parts.
+    static func append(profile: Data, to segments: inout Data) throws {
+        let count = (profile.count + profilePart - 1) / profilePart
+        guard count <= 255 else { throw CodecError.encodingFailed(.jpeg, reason: "its profile is too long") }
+        for number in 0..<count {
+            let part = profile.dropFirst(number * profilePart).prefix(profilePart)
+            let head = Data("ICC_PROFILE\0".utf8) + [UInt8(number + 1), UInt8(count)]
+            append(0xE2, head + part, to: &segments)
+        }
+    }
 
     static func append(_ marker: UInt8, _ body: Data, to data: inout Data) {
         let length = body.count + 2

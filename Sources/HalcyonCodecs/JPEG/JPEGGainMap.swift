@@ -42,7 +42,8 @@ struct JPEGGainMap {
     }
 
     private mutating func readList(_ reader: ByteReader, at start: Int) {
-        guard let list = ExifDirectory.first(of: reader), let count = list.value(of: Self.pictureCount), count > 1 else {
+        guard let list = ExifDirectory.first(of: reader), let count = list.value(of: Self.pictureCount), count > 1
+        else {
             return
         }
         hasMorePictures = true
@@ -77,9 +78,10 @@ extension JPEGCoder: GainMapImageDecoder {
         guard FormatSniffer.hasSignature(picture, of: .jpeg) else { return nil }
         return picture.read { reader in
             guard let header = try? JPEGHeader(reader), let metadata = header.gainMap.metadata else { return nil }
+            var profile: Data?
+            if !metadata.usesBaseColorSpace, case .icc(let data, .rgb) = header.colorProfile { profile = data }
             return StoredGainMap(
-                picture: picture, metadata: metadata, isGray: header.componentCount == 1,
-                profile: metadata.usesBaseColorSpace ? nil : header.colorProfile)
+                picture: picture, metadata: metadata, isGray: header.componentCount == 1, colorProfile: profile)
         }
     }
 }

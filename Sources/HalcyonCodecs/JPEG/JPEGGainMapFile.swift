@@ -25,6 +25,7 @@ struct JPEGGainMapFile {
         var segments = Data()
         JPEGMetadata.append(0xE1, Data("\(GainMap.Metadata.xmpName)".utf8) + map.metadata.xmp.utf8, to: &segments)
         JPEGMetadata.append(0xE2, Data("\(GainMap.Metadata.isoName)".utf8) + map.metadata.iso, to: &segments)
+        if let profile = map.colorProfile { try JPEGMetadata.append(profile: profile, to: &segments) }
         data = JPEGMetadata.inserting(segments, into: file)
     }
 

@@ -1,39 +1,22 @@
-/// Reads the name and the primaries of an ICC profile.
+/// Reads the name of an ICC profile.
 package enum ICCProfile {
     private static let maximumTags = 256
     /// The maximum length of a name in characters.
     private static let maximumName = 256
 
     /// Returns the profile's description, empty if it has none or is broken.
-    package static func name(of reader: ByteReader) -> String { tag("desc", of: reader).map(text) ?? "" }
-
-    /// Returns the colours of full red, green and blue in XYZ; nil for a profile that does not describe its
-    /// colours by them alone.
-    static func colorants(of reader: ByteReader) -> ColorMatrix3? {
-        guard reader.matches("RGB ", at: 16), tag("A2B0", of: reader) == nil else { return nil }
-        let names: [StaticString] = ["rXYZ", "gXYZ", "bXYZ"]
-        let columns = names.compactMap { name -> SIMD3<Double>? in
-            guard let tag = tag(name, of: reader), tag.matches("XYZ ", at: 0) else { return nil }
-            // In 65,536ths.
-            let numbers = (0..<3).compactMap { tag.bigEndian32(8 + $0 * 4) }
-            guard numbers.count == 3 else { return nil }
-            return SIMD3(numbers.map { Double(Int32(truncatingIfNeeded: $0)) / 65536 })
-        }
-        return columns.count == 3 ? ColorMatrix3(columns[0], columns[1], columns[2]) : nil
-    }
-
-    private static func tag(_ name: StaticString, of reader: ByteReader) -> ByteReader? {
-        guard let count = reader.bigEndian32(128) else { return nil }
+    package static func name(of reader: ByteReader) -> String {
+        guard let count = reader.bigEndian32(128) else { return "" }
         for index in 0..<min(count, maximumTags) {
             let entry = 132 + index * 12
-            guard reader.has(12, at: entry) else { return nil }
-            guard reader.matches(name, at: entry) else { continue }
+            guard reader.has(12, at: entry) else { return "" }
+            guard reader.matches("desc", at: entry) else { continue }
             guard let offset = reader.bigEndian32(entry + 4), let length = reader.bigEndian32(entry + 8) else {
-                return nil
+                return ""
             }
-            return reader.part(at: offset, length: length)
+            return text(reader.part(at: offset, length: length))
         }
-        return nil
+        return ""
     }
 
     /// Returns the text of a description tag. Version 2 stores ASCII, version 4 a list of languages in UTF-16, of which

@@ -41,9 +41,10 @@ public struct DecodeOptions: Hashable, Sendable {
     public var allowsIncomplete: Bool
     /// Whether `Image.gainMap` is decoded, for a file that has one (`ImageInfo.hasGainMap`): a JPEG. False by default.
     ///
-    /// The map is cut, scaled and turned as the picture is, and keeps its ratio to the picture's pixels. If colours are converted, so is
-    /// a map whose channels differ. The picture's pixels stay the same. Nil for a map that is damaged, exceeds the limits or is larger
-    /// than its picture, for previews, and with a thumbnail in the picture's place. Cost: the time and memory of decoding the map.
+    /// The map is cut, scaled and turned as the picture is, and keeps its ratio to the picture's pixels. Since gains apply to colours
+    /// as they are stored, the colours of such a picture are not converted, whatever `color` says (`Image.colorProfile`). Nil for a map
+    /// that is damaged, exceeds the limits or is larger than its picture, for previews, and with a thumbnail in the picture's place.
+    /// Cost: the time and memory of decoding the map.
     public var decodesGainMap: Bool
     /// The limits on the values that the header may declare.
     public var limits: DecodeLimits

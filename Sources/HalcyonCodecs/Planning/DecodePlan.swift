@@ -99,7 +99,9 @@ public struct DecodePlan: Hashable, Sendable {
             geometry, info: info, nativeSize: nativeSize,
             coverage: decoder?.coverage(of: info, at: nativeSize)
                 ?? (Double(nativeSize.width), Double(nativeSize.height)))
-        convertsColor = options.color == .sRGB
+        // Gains apply to the colours as they are stored.
+        let keepsColor = options.decodesGainMap && info.hasGainMap && decoder is any GainMapImageDecoder
+        convertsColor = options.color == .sRGB && !keepsColor
         allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels
         workingBytes = nativeSize.bitmapBytes
@@ -126,7 +128,10 @@ public struct DecodePlan: Hashable, Sendable {
         try options.limits.check(geometry.size)
         (nativeSize, residual) = (facts.nativeSize, nil)
         light = options.target?.light ?? .encoded
-        convertsColor = options.color == .sRGB
+        convertsColor = facts.convertsColor && options.color == .sRGB
+        guard convertsColor || options.color != .sRGB || (options.decodesGainMap && info.hasGainMap) else {
+            throw WireError.invalid("colours that are not converted")
+        }
         allowsIncomplete = options.allowsIncomplete
         maximumTotalPixels = options.limits.maximumTotalPixels
         if options.decodesGainMap, let size = facts.gainMapSize {

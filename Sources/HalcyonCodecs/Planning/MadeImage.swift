@@ -26,7 +26,7 @@ package struct MadeImage: Sendable {
             let model: ColorModel = profile.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb
             pixels = try made.converted(by: try ColorTransforms.shared.transform(for: .icc(profile, model)))
         }
-        (info.size, info.isVector) = (made.size, false)
+        (info.size, info.isVector, info.hasGainMap) = (made.size, false, false)
         info.hasAlpha = !made.bitmap.isOpaque
         info.frameCount = max(made.animation?.frameCount ?? 1, 1)
         info.loopCount = made.animation?.loopCount

@@ -126,7 +126,7 @@ extension CoderRegistry {
         var image = Image(bitmap: bitmap, info: info, animation: animation)
         if !plan.convertsColor { image.colorProfile = decoder.embeddedProfile(of: data) }
         if let map = plan.gainMap, !info.isPreview {
-            image.gainMap = try gainMap(of: data, decoder, image, plan: map, context: context)
+            image.gainMap = try gainMap(of: data, decoder, plan: map, context: context)
         }
         return image
     }
@@ -221,7 +221,8 @@ extension CoderRegistry {
         of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void,
         room: @escaping (Int) -> UnsafeMutableRawPointer?
     ) throws -> Bool {
-        guard plan.picture == nil, plan.residual == nil, plan.gainMap == nil, plan.info.orientation == .up, !plan.allowsIncomplete,
+        guard plan.picture == nil, plan.residual == nil, plan.gainMap == nil, plan.info.orientation == .up,
+            !plan.allowsIncomplete,
             !plan.info.isAnimated, let decoder = try requireDecoder(for: data) as? any RowImageDecoder,
             decoder.deliversRows(of: data, info: plan.info),
             try ColorTransforms.shared.transform(for: plan, of: data, decoder) == nil
