@@ -16,7 +16,7 @@ public struct GainMap: Sendable {
     public let isMonochrome: Bool
     /// The meaning of the values.
     public let metadata: Metadata
-    /// The ICC profile of the colours that the gains apply to, if `metadata.usesBaseColorSpace` is false.
+    /// The ICC profile of the brighter picture that the map was made from, in whose colours readers show it; nil for those of the image.
     public let colorProfile: Data?
 
     /// Creates a gain map from its values and their meaning.

@@ -20,6 +20,7 @@ struct FormatsCommand: ParsableCommand {
 struct FormatsTable {
     static let head = [
         "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
+        "gain map",
     ]
 
     let rows: [[String]]
@@ -28,7 +29,7 @@ struct FormatsTable {
         rows = capabilities.map { format in
             let facts = [
                 format.decodes, format.decodesAnimations, format.decodesProgressively, format.scalesWhileDecoding,
-                format.encodes, format.encodesAnimations,
+                format.encodes, format.encodesAnimations, format.decodesGainMaps,
             ]
             return [format.format.name] + facts.map { $0 ? "yes" : "–" }
         }

@@ -22,7 +22,7 @@ import Testing
         let map = try #require(image.gainMap)
         let isISO = name.hasSuffix("iso.jpg")
         #expect(map.size == (isISO ? PixelSize(48, 32) : PixelSize(24, 16)))
-        #expect(map.isMonochrome == !isISO)
+        #expect(map.isMonochrome == !isISO && (map.colorProfile != nil) == isISO)
         #expect(image.cost == image.bitmap.byteCount + map.bitmap.byteCount)
         // The gains apply to the picture as it is stored.
         #expect((image.colorProfile != nil) == isISO)

@@ -46,19 +46,23 @@ struct ImageTarget: FuzzTarget {
         precondition(info.size == image.size)
     }
 
-    /// Decodes a region with its colours as stored, encodes it with its profile and its orientation, and decodes the file.
+    /// Decodes a region with its gain map and its colours as stored, encodes it with its profile and its orientation, and decodes the file.
     private func cutOut(_ data: Data) {
         let options = DecodeOptions(
-            region: PixelRect(x: 1, y: 1, width: 7, height: 6), color: .asStored, firstFrameOnly: true, limits: limits)
+            region: PixelRect(x: 1, y: 1, width: 7, height: 6), color: .asStored, firstFrameOnly: true, limits: limits,
+            decodesGainMap: true)
         guard let part = try? coders.decode(data, options: options) else { return }
         precondition(part.width <= 7 && part.height <= 6)
+        if let map = part.gainMap { precondition(map.size.width <= part.width && map.size.height <= part.height) }
         let format = part.info.format
         guard coders.canEncode(format),
             let file = try? coders.encode(
                 part, as: format, options: EncodeOptions(keepsOrientation: true, keepsColorProfile: true))
         else { return }
-        guard let again = try? coders.decode(file) else { fatalError("what was written cannot be read") }
-        precondition(again.size == part.size)
+        guard let again = try? coders.decode(file, options: DecodeOptions(decodesGainMap: true)) else {
+            fatalError("what was written cannot be read")
+        }
+        precondition(again.size == part.size && again.gainMap?.size == part.gainMap?.size)
     }
 
     /// Rewrites the input without loss, and once more the file that was made.

@@ -15,7 +15,7 @@ package struct StoredGainMap {
     package let metadata: GainMap.Metadata
     /// Whether the file of the map has one channel.
     package let isGray: Bool
-    /// The ICC profile of the colours that the gains apply to, if they are not the picture's.
+    /// The ICC profile of the brighter picture.
     package let colorProfile: Data?
 
     package init(picture: Data, metadata: GainMap.Metadata, isGray: Bool, colorProfile: Data?) {

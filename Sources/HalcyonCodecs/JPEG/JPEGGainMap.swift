@@ -79,7 +79,7 @@ extension JPEGCoder: GainMapImageDecoder {
         return picture.read { reader in
             guard let header = try? JPEGHeader(reader), let metadata = header.gainMap.metadata else { return nil }
             var profile: Data?
-            if !metadata.usesBaseColorSpace, case .icc(let data, .rgb) = header.colorProfile { profile = data }
+            if case .icc(let data, _) = header.colorProfile { profile = data }
             return StoredGainMap(
                 picture: picture, metadata: metadata, isGray: header.componentCount == 1, colorProfile: profile)
         }

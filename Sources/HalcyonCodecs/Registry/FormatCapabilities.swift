@@ -16,6 +16,8 @@ public struct FormatCapabilities: Hashable, Sendable {
     public let encodes: Bool
     /// Whether every frame of an animation is encoded, not only the first.
     public let encodesAnimations: Bool
+    /// Whether the gain map of a file is decoded when it is asked for, not only recognized.
+    public let decodesGainMaps: Bool
 }
 
 extension CoderRegistry {
@@ -34,7 +36,8 @@ extension CoderRegistry {
             format: format, decodes: decoder != nil, decodesAnimations: decoder is any AnimatedImageDecoder,
             decodesProgressively: decoder is any ProgressiveImageDecoder,
             scalesWhileDecoding: decoder.map { Self.scales($0, format) } ?? false, encodes: encoder != nil,
-            encodesAnimations: encoder is any AnimatedImageEncoder)
+            encodesAnimations: encoder is any AnimatedImageEncoder,
+            decodesGainMaps: decoder is any GainMapImageDecoder)
     }
 
     /// Returns whether the decoder scales, tested with a large image and a small size.

@@ -60,7 +60,9 @@ struct GainMapEncodingTests {
             let kept = try #require(read.image.gainMap)
             #expect(kept.size == map.size && kept.isMonochrome == map.isMonochrome)
             #expect(abs(kept.metadata.red.maximum - map.metadata.red.maximum) < 1e-6)
-            #expect(Image(bitmap: kept.bitmap, info: made.info).hasSamePixels(as: Image(bitmap: map.bitmap, info: made.info)))
+            #expect(
+                Image(bitmap: kept.bitmap, info: made.info).hasSamePixels(
+                    as: Image(bitmap: map.bitmap, info: made.info)))
             #expect(read.image.colorProfile == made.colorProfile)
         }
     }
@@ -82,7 +84,8 @@ struct GainMapEncodingTests {
 
     /// Most sources have none: their images are shared by those who ask and those who do not.
     @Test func anImageWithoutAMapIsOneForAll() async throws {
-        let plain = request(try fixture.serve("jpeg/baseline-420.jpg"), [.crop(PixelRect(x: 0, y: 0, width: 9, height: 9))])
+        let plain = request(
+            try fixture.serve("jpeg/baseline-420.jpg"), [.crop(PixelRect(x: 0, y: 0, width: 9, height: 9))])
         let pipeline = fixture.pipeline
         _ = try await pipeline.encodedImage(for: plain, as: .jpeg())
         #expect(try await pipeline.response(for: plain).origin == .memory)
