@@ -167,7 +167,7 @@ import Testing
             #expect(map.bitmap.hasSameBytes(as: copy.bitmap) && map.metadata == copy.metadata)
             #expect(map.isMonochrome == copy.isMonochrome)
         }
-        // Of a plan as well, by which pipelines decode.
+        // Pipelines decode by a plan.
         let (data, options) = (
             try TestFiles.data(name), DecodeOptions(isolation: isolation, decodesGainMap: true)
         )
