@@ -72,7 +72,7 @@ struct Bombs: Decodable {
 
     static func outcome(_ data: Data) -> String {
         do {
-            _ = try CoderRegistry.shared.decode(data)
+            _ = try CoderRegistry.shared.decode(data, options: DecodeOptions(decodesGainMap: true))
             return "image"
         } catch let error as CodecError {
             return error.code
