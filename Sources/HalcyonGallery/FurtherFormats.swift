@@ -18,8 +18,33 @@ enum FurtherFormats {
             }
             made.append(name)
         }
+        let bright = folder.appending(path: "kingfisher-hdr.jpg")
+        if !FileManager.default.fileExists(atPath: bright.path(percentEncoded: false)) {
+            try ultraHDR(of: picture).write(to: bright, options: .atomic)
+        }
+        made.append(bright.lastPathComponent)
         try Data(drawing.utf8).write(to: folder.appending(path: "sailing-boat.svg"), options: .atomic)
         return made + ["sailing-boat.svg"]
+    }
+
+    /// Returns the picture as a JPEG with a gain map, by which bright displays show its lights two stops brighter.
+    private static func ultraHDR(of picture: URL) throws -> Data {
+        var image = try Image(data: Data(contentsOf: picture))
+        let side = PixelSize(image.width / 4, image.height / 4)
+        let small = try image.processed(by: [.resize(to: side, mode: .stretch)]).bitmap
+        let lights = try Bitmap(size: small.size, isOpaque: true) { gains in
+            small.withPixels { pixels in
+                for start in stride(from: 0, to: pixels.count, by: 4) {
+                    let light = UInt8(max(0, 2 * Int(pixels[start + 1]) - 255))
+                    (gains[start], gains[start + 1], gains[start + 2], gains[start + 3]) = (light, light, light, 255)
+                }
+            }
+        }
+        let channel = GainMap.Channel(maximum: 2)
+        if let metadata = GainMap.Metadata(red: channel, green: channel, blue: channel, alternateHeadroom: 2) {
+            image.gainMap = GainMap(bitmap: lights, isMonochrome: true, metadata: metadata)
+        }
+        return try image.data(as: .jpeg)
     }
 
     /// Returns the encoded picture, or nil if this build has no coder for the format.
