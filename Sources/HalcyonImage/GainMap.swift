@@ -7,8 +7,8 @@ import Foundation
 ///
 ///     (c + baseOffset) * 2 ^ (w * (minimum + (maximum - minimum) * g ^ (1 / gamma))) - alternateOffset
 ///
-/// where `w` goes from 0 to 1 while the display's headroom goes from `baseHeadroom` to `alternateHeadroom`. Cost: four bytes a pixel
-/// of the map.
+/// where `w` goes from 0 to 1 while the display's headroom goes from `baseHeadroom` to `alternateHeadroom`, and from 0 to -1 if the
+/// image itself is the brighter one (`baseHeadroom` is the larger). Cost: four bytes a pixel of the map.
 public struct GainMap: Sendable {
     /// The values of the map, opaque; its channels are alike if it has only one.
     public let bitmap: Bitmap
@@ -29,6 +29,9 @@ public struct GainMap: Sendable {
     package func replacing(_ bitmap: Bitmap) -> GainMap {
         GainMap(bitmap: bitmap, isMonochrome: isMonochrome, metadata: metadata, colorProfile: colorProfile)
     }
+
+    /// The bytes that the map keeps in memory.
+    var cost: Int { bitmap.byteCount + (colorProfile?.count ?? 0) }
 
     /// The size of the map in pixels.
     public var size: PixelSize { bitmap.size }
@@ -51,15 +54,15 @@ extension GainMap {
         /// map was made from (`GainMap.colorProfile`).
         public let usesBaseColorSpace: Bool
 
-        /// Creates the meaning of values; nil if the numbers have none: headrooms are at least 0 and differ, gammas are above 0,
-        /// minima are not above maxima, and nothing is beyond 64.
+        /// Creates the meaning of values; nil if the numbers have none: headrooms are at least 0 and differ by a thousandth,
+        /// gammas are at least 1/64, minima are not above maxima, and nothing is beyond 64.
         public init?(
             red: Channel, green: Channel, blue: Channel, baseHeadroom: Double = 0, alternateHeadroom: Double,
             usesBaseColorSpace: Bool = true
         ) {
             let headrooms = 0...Channel.limit
             guard [red, green, blue].allSatisfy(\.isValid), headrooms.contains(baseHeadroom),
-                headrooms.contains(alternateHeadroom), baseHeadroom != alternateHeadroom
+                headrooms.contains(alternateHeadroom), abs(baseHeadroom - alternateHeadroom) >= 0.001
             else { return nil }
             (self.red, self.green, self.blue) = (red, green, blue)
             (self.baseHeadroom, self.alternateHeadroom) = (baseHeadroom, alternateHeadroom)

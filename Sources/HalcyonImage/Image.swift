@@ -90,7 +90,9 @@ public struct Image: Sendable {
     }
 
     /// The bytes that the image keeps in memory, which are its cost in a memory cache.
-    public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) + (gainMap?.bitmap.byteCount ?? 0) }
+    public var cost: Int {
+        bitmap.byteCount + (animation?.cost ?? 0) + (colorProfile?.count ?? 0) + (gainMap?.cost ?? 0)
+    }
 }
 
 extension Image {

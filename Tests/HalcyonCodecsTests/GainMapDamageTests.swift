@@ -87,7 +87,7 @@ import Testing
             "GainMapMax=\"nan\"", "GainMapMax=\"1e99\"", "GainMapMax=\"-1\"", "GainMapMax=\"<<<\"", "GainMapMax=\"2'",
             "",
             "GainMapMax=\"2\" hdrgm:Gamma=\"0\"", "GainMapMax=\"2\" hdrgm:OffsetSDR=\"inf\"",
-            "GainMapMax=\"2\" hdrgm:HDRCapacityMax=\"0\"",
+            "GainMapMax=\"2\" hdrgm:HDRCapacityMax=\"0\"", "GainMapMax=\"2\" hdrgm:GainMapMin=\"<rdf:li>0\"",
         ])
     func numbersWithoutAMeaningAreNoMap(_ change: String) throws {
         var file = try TestFiles.data(Self.files[1])
@@ -99,8 +99,8 @@ import Testing
         #expect(try registry.probe(file).hasGainMap)
     }
 
-    /// An XMP packet of 64 KiB that mentions a property as often as it can is read in a moment.
-    @Test func manyMentionsOfAPropertyCostNothing() throws {
+    /// The first packet that has to do with gain maps counts, and of hundreds none else is read.
+    @Test func aPacketFullOfMentionsIsNoDescription() throws {
         let mention = "hdrgm:GainMapMax=<hdrgm:GainMapMax><hdrgm:HDRCapacityMax "
         let packet = "xmlns:hdrgm=\"http://ns.adobe.com/hdr-gain-map/1.0/\" " + String(repeating: mention, count: 1100)
         var file = try TestFiles.data(Self.files[1])
@@ -109,7 +109,7 @@ import Testing
         try #require(body.count < 65_000)
         let length = body.count + 2
         file.insert(contentsOf: [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + body, at: start + 2)
-        #expect(try registry.decode(file, options: Self.asking).gainMap != nil)
+        #expect(try registry.decode(file, options: Self.asking).gainMap == nil)
     }
 
     @Test func metadataOfTheStandardIsCheckedToTheEnd() throws {

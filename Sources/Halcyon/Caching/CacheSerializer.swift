@@ -104,7 +104,8 @@ extension CacheSerializer where Self == DefaultCacheSerializer {
 /// show unchanged keeps its own bytes.
 ///
 /// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
-/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes.
+/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes, and so does one whose source has a gain
+/// map unless it is kept as JPEG with the map.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     /// The format in which images are kept if it can hold them.
     public let format: ImageFormat
@@ -118,9 +119,11 @@ public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     }
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
-        // Pixels hold less than a vector image.
-        if input.image.info.isVector, let original = input.original { return original }
+        let info = input.image.info
         let fits = input.coders.canEncode(format, showing: input.image)
+        // Pixels hold less than a vector image, and a file without its gain map less than one with it.
+        let holdsLess = info.isVector || info.hasReadableGainMap && (input.image.gainMap == nil || !fits)
+        if holdsLess, let original = input.original { return original }
         return try input.coders.encode(
             input.image, as: fits ? format : .png, options: fits ? options : EncodeOptions(), context: context)
     }
@@ -131,6 +134,7 @@ extension CoderRegistry {
     fileprivate func canEncode(_ format: ImageFormat, showing image: Image) -> Bool {
         guard let encoder = encoder(for: format) else { return false }
         if format == .jpeg, !image.bitmap.isOpaque { return false }
+        if format != .jpeg, image.gainMap != nil { return false }
         return image.animation == nil || encoder is any AnimatedImageEncoder
     }
 }

@@ -18,7 +18,7 @@ struct DiskImageReader {
     /// a miss, since it can be made again from its source.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
         guard key.isProcessed, key.isStorable, let (entry, diskKey) = await finishedEntry(key),
-            let (info, http) = entry.finishedImage
+            let (info, http, hadGainMap) = entry.finishedImage
         else { return nil }
         try Task.checkCancellation()
         let options = key.finishedOptions
@@ -30,7 +30,8 @@ struct DiskImageReader {
             } else {
                 pixels = try await decoded(data, options: options)
             }
-            guard pixels.hasAllOf(info, by: key.decode) else { return nil }
+            // Not every format holds a gain map.
+            guard !key.decode.decodesGainMap || !hadGainMap || pixels.gainMap != nil else { return nil }
             return CachedImage(image: pixels.withInfo(info), encodedBytes: entry.data.count, http: http)
         } catch let error as CodecError {
             if error.blamesBytes { await cache.disk?.remove(diskKey) }
@@ -149,20 +150,12 @@ extension ImageKey {
     }
 }
 
-extension Image {
-    /// Whether a finished image that was read from the disk has all that a decode of its source gives: not every format holds a gain
-    /// map.
-    func hasAllOf(_ source: ImageInfo, by options: DecodeOptions) -> Bool {
-        !options.decodesGainMap || !source.hasReadableGainMap || gainMap != nil
-    }
-}
-
 /// Whether a shared entry may answer a request whose user has no entry of their own.
 extension DiskEntry {
     /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
 
-    fileprivate var hasNoGainMap: Bool { finishedImage?.info.hasReadableGainMap == false }
+    var hasNoGainMap: Bool { finishedImage?.info.hasReadableGainMap == false }
 
     var isFinishedForAll: Bool { finishedImage.map { ImageKey.isForAll($0.http) } ?? false }
 }

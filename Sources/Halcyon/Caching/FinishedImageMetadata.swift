@@ -19,9 +19,13 @@ private struct FinishedImageMetadata: Codable {
     var vector: Bool?
     /// Nil in entries written before gain maps were recognized.
     var gainMap: Bool?
+    /// Whether the image was stored with its gain map; nil in entries written before there were any.
+    var map: Bool?
     var http: Data?
 
-    init(_ info: ImageInfo, http: HTTPCacheMetadata?) {
+    init(_ image: Image, http: HTTPCacheMetadata?) {
+        let info = image.info
+        map = image.gainMap != nil
         format = [info.format.name, info.format.fileExtension, info.format.mimeType]
         size = [info.size.width, info.size.height]
         (frames, loops) = (info.frameCount, info.loopCount)
@@ -60,19 +64,19 @@ private struct FinishedImageMetadata: Codable {
 
 extension DiskEntry {
     /// The facts about a finished image's source; nil if another version wrote the entry.
-    var finishedImage: (info: ImageInfo, http: HTTPCacheMetadata?)? {
+    var finishedImage: (info: ImageInfo, http: HTTPCacheMetadata?, hadGainMap: Bool)? {
         guard let stored = try? JSONDecoder().decode(FinishedImageMetadata.self, from: metadata), let info = stored.info
         else { return nil }
         let http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
         // Unreadable HTTP metadata may have forbidden the use of this entry.
-        return stored.http != nil && http == nil ? nil : (info, http)
+        return stored.http != nil && http == nil ? nil : (info, http, stored.map ?? false)
     }
 }
 
 extension Image {
     /// Returns the metadata of the image's entry on disk.
     func finishedMetadata(_ http: HTTPCacheMetadata?) -> Data {
-        (try? JSONEncoder().encode(FinishedImageMetadata(info, http: http))) ?? Data()
+        (try? JSONEncoder().encode(FinishedImageMetadata(self, http: http))) ?? Data()
     }
 
     /// Returns the image with the facts about its source, of which its own encoding told less.

@@ -38,21 +38,12 @@ extension ImageCache {
     public func cachedLevel(for item: some ImageKeyConvertible) async -> CacheLevel? {
         let key = key(for: item)
         if memoryCache.contains(key) { return .memory }
-        if key.decode.decodesGainMap, let plain = memoryCache.value(for: key.withGainMap(false), extending: .none),
-            !plain.image.info.hasReadableGainMap
-        {
-            return .memory
-        }
-        if key.user != nil, let shared = memoryCache.value(for: key.of(nil), extending: .none),
-            ImageKey.isForAll(shared.http)
-        {
-            return .memory
-        }
+        var policy = CachePolicy()
+        policy.memoryExtension = .none
+        if key.user != nil || key.decode.decodesGainMap, keptImage(for: key, policy: policy) != nil { return .memory }
         guard let disk else { return nil }
         if await disk.contains(key.processedDiskKey) { return .diskProcessed }
-        if key.decode.decodesGainMap,
-            await disk.peek(key.withGainMap(false).processedDiskKey)?.finishedImage?.info.hasReadableGainMap == false
-        {
+        if key.decode.decodesGainMap, await peek(key, at: \.processedDiskKey, isForAll: \.isFinishedForAll) != nil {
             return .diskProcessed
         }
         if await disk.contains(key.originalDiskKey) { return .diskOriginal }
@@ -110,7 +101,7 @@ extension ImageCache {
         }
         guard !levels.isDisjoint(with: .disk), let disk, key.isStorable else { return }
         let writer = DiskImageWriter(
-            disk: disk, key: key, url: Item.sourceURL(of: item), coders: coders,
+            disk: disk, key: key.storageKey(for: nil, image.info), url: Item.sourceURL(of: item), coders: coders,
             serializer: serializer ?? self.serializer,
             expiration: expiration, extended: extended, threads: ThreadPools.cpu, ticket: WorkTicket(priority: .low))
         // A store that a pipeline is still encoding is older.
@@ -133,8 +124,10 @@ extension ImageCache {
         // Loads in progress must not store it again.
         changes.add(levels.contains(.memory) ? levels.union(.memoryOriginal) : levels, for: key)
         if key.user != nil { await remove(key.of(nil), levels) }
-        if levels.contains(.memory) { for key in key.withAndWithoutGainMap { memoryCache.remove(key) } }
-        if levels.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
+        for key in key.withAndWithoutGainMap {
+            if levels.contains(.memory) { memoryCache.remove(key) }
+            if levels.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
+        }
         guard !levels.isDisjoint(with: .disk) else { return }
         removals.mark(key.source)
         await disk?.remove(key.encodedSealKey)
@@ -177,8 +170,6 @@ extension ImageCache {
 }
 
 extension ImageKey {
-    fileprivate var withAndWithoutGainMap: [ImageKey] { [withGainMap(false), withGainMap(true)] }
-
     /// The keys of the image's entries at these levels on disk.
     fileprivate func diskKeys(at levels: CacheLevels) -> [DiskKey] {
         (levels.contains(.diskProcessed) ? withAndWithoutGainMap.map(\.processedDiskKey) : [])

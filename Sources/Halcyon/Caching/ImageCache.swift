@@ -137,10 +137,15 @@ public final class ImageCache: Sendable {
         if !policy.writes.contains(.memoryOriginal) { forget(key.unprocessed) }
     }
 
-    /// Removes a key's image from memory, and the shared one as well.
+    /// Removes the image of exactly this key from memory.
+    func forgetExactly(_ key: ImageKey) { memoryCache.remove(key) }
+
+    /// Removes a key's image from memory, with and without a gain map, and the shared one as well.
     func forget(_ key: ImageKey) {
-        memoryCache.remove(key)
-        if key.user != nil { memoryCache.remove(key.of(nil)) }
+        for key in key.withAndWithoutGainMap {
+            memoryCache.remove(key)
+            if key.user != nil { memoryCache.remove(key.of(nil)) }
+        }
     }
 
     /// Returns the image of exactly this key: its user's own, or else the shared one; also one that was made without asking for a gain
@@ -173,10 +178,18 @@ public final class ImageCache: Sendable {
     func remember(_ cached: CachedImage, for key: ImageKey, expiration: StorageExpiration?) {
         guard !cached.image.info.isPreview else { return }
         let stored = key.storageKey(for: cached.http, cached.image.info)
-        // The user's own entry would be found before the shared one.
-        if stored.user != key.user { memoryCache.remove(key) }
+        // The user's own entry, and one with a gain map, would be found before.
+        if stored != key { memoryCache.remove(key) }
+        if stored.decode.decodesGainMap { forgetWithoutGainMap(stored) }
         memoryCache.insert(cached, for: stored, cost: cached.image.cost, expiration: expiration)
         sizes.add(stored) { memoryCache.contains($0) }
+    }
+
+    /// Removes the image that was stored while the source had no gain map.
+    private func forgetWithoutGainMap(_ key: ImageKey) {
+        let plain = key.withGainMap(false)
+        guard let former = value(for: plain, .none), !former.image.info.hasReadableGainMap else { return }
+        memoryCache.remove(plain)
     }
 
     /// Returns the smallest image of the same source that has at least the requested pixels.

@@ -97,6 +97,9 @@ public struct ImageKey: Hashable, Sendable {
         return decode.decodesGainMap && !info.hasReadableGainMap ? key.withGainMap(false) : key
     }
 
+    /// The keys of the image with and without a gain map, this one first. What is removed is removed under both.
+    var withAndWithoutGainMap: [ImageKey] { [self, withGainMap(!decode.decodesGainMap)] }
+
     /// Returns the key of the same image with or without a gain map.
     func withGainMap(_ decodesGainMap: Bool) -> ImageKey {
         guard decode.decodesGainMap != decodesGainMap else { return self }
@@ -245,7 +248,8 @@ extension ImageKey {
             // A whole image was averaged in no light yet.
             && (decode.target == nil || decode.target?.light == other.decode.target?.light ?? .encoded)
             && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
-            && (decode.decodesGainMap || !other.decode.decodesGainMap)
+            // A picture with a gain map keeps the colours of its file.
+            && decode.decodesGainMap == other.decode.decodesGainMap
             // A thumbnail may show something else than its picture, which is good for both.
             && (other.decode.usesEmbeddedThumbnail || !decode.usesEmbeddedThumbnail)
     }

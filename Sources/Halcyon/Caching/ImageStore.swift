@@ -53,7 +53,11 @@ struct ImageStore {
         }
         let stored = resolved.key.storageKey(for: made.provenance.http, made.image.info)
         let (cache, key) = (resolved.target, stored.processedDiskKey)
-        if stored.user != resolved.key.user { forget(resolved.key.processedDiskKey, in: cache) }
+        // An entry that would be found before this one, or in its place, is of an earlier state of the source.
+        if stored != resolved.key { forget(resolved.key.processedDiskKey, in: cache) }
+        if stored.decode.decodesGainMap, made.image.info.hasReadableGainMap {
+            forgetWithoutGainMap(stored.withGainMap(false).processedDiskKey, in: cache)
+        }
         guard resolved.cachePolicy.writes.contains(.diskProcessed) else {
             // The stored entry belongs to an earlier response and is older than the source's bytes now. A provider's is as good
             // as new, unless the request bypasses it.
@@ -90,6 +94,21 @@ struct ImageStore {
         // Without room the entry is not cached, and the stored one is older.
         if !isTaken { forget(key, in: cache) }
         return isTaken
+    }
+
+    /// Removes the image that was made with a gain map if this one was made without, and the other way round.
+    func forgetOther(_ made: LoadedImage) {
+        let stored = resolved.key.storageKey(for: made.provenance.http, made.image.info)
+        let other = stored.withGainMap(!stored.decode.decodesGainMap)
+        resolved.target.forgetExactly(other)
+        if other.isProcessed { forget(other.processedDiskKey, in: resolved.target) }
+    }
+
+    /// Removes the image that was stored while the source had no gain map.
+    private func forgetWithoutGainMap(_ key: DiskKey, in cache: ImageCache) {
+        cache.stores.add(bytes: 0, to: key, isForced: true) { _ in
+            if await cache.disk?.peek(key)?.hasNoGainMap == true { await cache.disk?.remove(key) }
+        }
     }
 
     private func forget(_ key: DiskKey, in cache: ImageCache) {

@@ -46,7 +46,7 @@ struct SynchronousDisk {
         case .answers(let rule):
             let (coders, options) = (resolved.coordinator.configuration.coders, resolved.key.finishedOptions)
             let pixels = try decoded(entry, coders, options: options, isFinished: true, &metrics)
-            guard pixels.hasAllOf(finished.info, by: resolved.key.decode) else {
+            guard !resolved.key.decode.decodesGainMap || !finished.hadGainMap || pixels.gainMap != nil else {
                 metrics.misses.append(CacheMiss(.diskProcessed, .notFound))
                 return nil
             }

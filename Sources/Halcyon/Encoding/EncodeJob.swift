@@ -97,7 +97,7 @@ struct EncodeJob {
             throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
         return try await kept { slots in
-            let keepsGainMap = options.keepsGainMap && format == .jpeg && resolved.request.processors.keepGainMap
+            let keepsGainMap = options.keepsGainMap && format == .jpeg && resolved.key.processors.keepGainMap
             let request = keepsGainMap ? resolved.decodingGainMap() : resolved
             let loaded = try await RequestLoad(resolved: request, subscription: subscription).image()
             return try await encode(loaded, as: format, options, in: slots)

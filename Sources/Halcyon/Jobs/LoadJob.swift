@@ -92,6 +92,10 @@ struct LoadJob {
                 // A reload: other processors must not start from the image that was there before.
                 target.forgetUnprocessed(resolved.key, policy: resolved.cachePolicy)
             }
+            if resolved.cachePolicy.reads.isEmpty, made.provenance.origin.isNew {
+                // The image with a gain map is of the former source if this one is without, and the other way round.
+                ImageStore(resolved).forgetOther(made)
+            }
         } else if made.provenance.http?.noStore == true {
             // The server no longer allows the answer that was stored before to be kept.
             await target.remove(resolved.key, [.memory, .disk])

@@ -137,13 +137,12 @@ struct PrefetchJob {
         return await isOnDisk(resolved.target, at: \.processedDiskKey)
     }
 
-    private func isOnDisk(_ cache: ImageCache, at diskKey: (ImageKey) -> DiskKey) async -> Bool {
+    private func isOnDisk(_ cache: ImageCache, at diskKey: @Sendable (ImageKey) -> DiskKey) async -> Bool {
         guard let disk = cache.disk else { return false }
-        let keys = [resolved.key, resolved.key.withGainMap(false)]
-        for key in keys where await disk.contains(diskKey(key)) { return true }
-        guard resolved.key.user != nil else { return false }
-        for key in keys where await disk.contains(diskKey(key.of(nil))) { return true }
-        return false
+        if await disk.contains(diskKey(resolved.key)) { return true }
+        if resolved.key.user != nil, await disk.contains(diskKey(resolved.key.of(nil))) { return true }
+        guard resolved.key.decode.decodesGainMap else { return false }
+        return await cache.peek(resolved.key, at: diskKey, isForAll: \.isFinishedForAll) != nil
     }
 }
 

@@ -60,8 +60,17 @@ extension CoderRegistry {
         guard let maximumBytes = options.maximumBytes, encoder.isLossy(format, options: options) else {
             return try Self.encode(image, with: encoder, as: format, options: options, context: context)
         }
-        return try QualitySearch(format: format, maximumBytes: maximumBytes).run(options) { options in
-            try Self.encode(image, with: encoder, as: format, options: options, context: context)
+        let search = QualitySearch(format: format, maximumBytes: maximumBytes)
+        do {
+            return try search.run(options) { options in
+                try Self.encode(image, with: encoder, as: format, options: options, context: context)
+            }
+        } catch CodecError.encodingFailed where image.gainMap != nil {
+            // The picture alone may be small enough.
+            image.gainMap = nil
+            return try search.run(options) { options in
+                try Self.encode(image, with: encoder, as: format, options: options, context: context)
+            }
         }
     }
 
@@ -131,7 +140,8 @@ extension CoderRegistry {
         guard side > 0 else { throw BitmapError.invalidSize(box) }
         guard image.width > side || image.height > side else { return image }
         let geometry = ResizeGeometry(source: image.size, box: box, mode: .fit, upscale: false)
-        return try (options.firstFrameOnly ? image.replacing(image.bitmap) : image).reduced(geometry, context: context)
+        let dropsFrames = options.firstFrameOnly && image.animation != nil
+        return try (dropsFrames ? image.replacing(image.bitmap) : image).reduced(geometry, context: context)
     }
 }
 

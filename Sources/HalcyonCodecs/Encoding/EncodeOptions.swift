@@ -43,8 +43,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// nor has a HEIC of more than 5:2. Some 4 KB; false by default.
     public var embedsThumbnail: Bool
 
-    /// Whether a JPEG of an image with a gain map (`Image.gainMap`) has the map as well, a little better in quality than the picture.
-    /// Other formats are written without. True by default; an image has none unless its decode was asked for it.
+    /// Whether a JPEG of an image with a gain map (`Image.gainMap`) has the map as well, in a better quality than the picture. Other
+    /// formats are written without, and so is a JPEG that is within `maximumBytes` only without. True by default; an image has none unless its decode was asked for it.
     public var keepsGainMap: Bool
 
     /// The maximum number of pixels of all frames of an animation together. An animation with more is refused before

@@ -28,7 +28,7 @@ extension GainMap.Metadata {
             alternateHeadroom: alternate, usesBaseColorSpace: flags & Self.usesBase != 0)
     }
 
-    /// The metadata as `init(iso:)` reads it, in millionths.
+    /// The metadata as `init(iso:)` reads it, each number as exactly as 31 bits can tell it.
     package var iso: Data {
         var data = Self.isoVersion
         data.append(UInt8((isMonochrome ? 0 : Self.isMultichannel) | (usesBaseColorSpace ? Self.usesBase : 0)))
@@ -37,8 +37,10 @@ extension GainMap.Metadata {
             numbers += [channel.minimum, channel.maximum, channel.gamma, channel.baseOffset, channel.alternateOffset]
         }
         for number in numbers {
-            data.append(bigEndian: Int32((number * 1_000_000).rounded()))
-            data.append(bigEndian: 1_000_000)
+            // No number is beyond 64.
+            let denominator = Int32(1) << (abs(number) < 1 ? 30 : 24)
+            data.append(bigEndian: Int32((number * Double(denominator)).rounded()))
+            data.append(bigEndian: denominator)
         }
         return data
     }

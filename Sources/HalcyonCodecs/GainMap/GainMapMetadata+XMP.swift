@@ -8,21 +8,18 @@ extension GainMap.Metadata {
 
     /// Reads the metadata of an XMP packet; nil if there is none, or numbers without a meaning.
     init?(xmp reader: ByteReader) {
-        guard let properties = XMPProperties(reader, namespace: Self.xmpNamespace),
-            let maxima = properties.numbers("GainMapMax"), let most = properties.numbers("HDRCapacityMax")?.first
-        else { return nil }
+        guard let properties = XMPProperties(reader, namespace: Self.xmpNamespace) else { return nil }
         let isOfHDR = properties.text("BaseRenditionIsHDR")?.lowercased() == "true"
-        let minima = properties.numbers("GainMapMin") ?? [0]
-        let gammas = properties.numbers("Gamma") ?? [1]
-        let usual = properties.numbers("OffsetSDR") ?? [1 / 64]
-        let high = properties.numbers("OffsetHDR") ?? [1 / 64]
+        let (minima, maxima) = (properties.numbers("GainMapMin", or: 0), properties.numbers("GainMapMax"))
+        let gammas = properties.numbers("Gamma", or: 1)
+        let (usual, high) = (properties.numbers("OffsetSDR", or: 1 / 64), properties.numbers("OffsetHDR", or: 1 / 64))
         func channel(_ index: Int) -> GainMap.Channel {
             func value(_ values: [Double]) -> Double { values.count > 1 ? values[index] : values[0] }
             return GainMap.Channel(
                 minimum: value(minima), maximum: value(maxima), gamma: value(gammas),
                 baseOffset: value(isOfHDR ? high : usual), alternateOffset: value(isOfHDR ? usual : high))
         }
-        let least = properties.numbers("HDRCapacityMin")?.first ?? 0
+        let (least, most) = (properties.numbers("HDRCapacityMin", or: 0)[0], properties.numbers("HDRCapacityMax")[0])
         guard least < most else { return nil }
         self.init(
             red: channel(0), green: channel(1), blue: channel(2), baseHeadroom: isOfHDR ? most : least,
@@ -45,12 +42,12 @@ extension GainMap.Metadata {
     var xmp: String {
         let isOfHDR = baseHeadroom > alternateHeadroom
         func property(_ name: String, _ value: KeyPath<GainMap.Channel, Double>) -> String {
-            let items = (isMonochrome ? [red] : channels).map { "<rdf:li>\($0[keyPath: value])</rdf:li>" }.joined()
+            let items = channels.map { "<rdf:li>\(Self.decimal($0[keyPath: value]))</rdf:li>" }.joined()
             return "<hdrgm:\(name)><rdf:Seq>\(items)</rdf:Seq></hdrgm:\(name)>"
         }
         // A list of one item is not what readers expect of a single value.
         func attribute(_ name: String, _ value: KeyPath<GainMap.Channel, Double>) -> String {
-            " hdrgm:\(name)=\"\(red[keyPath: value])\""
+            " hdrgm:\(name)=\"\(Self.decimal(red[keyPath: value]))\""
         }
         let names: [(String, KeyPath<GainMap.Channel, Double>)] = [
             ("GainMapMin", \.minimum), ("GainMapMax", \.maximum), ("Gamma", \.gamma),
@@ -59,12 +56,15 @@ extension GainMap.Metadata {
         ]
         let values = names.map { isMonochrome ? attribute($0.0, $0.1) : property($0.0, $0.1) }.joined()
         let head = """
-            hdrgm:Version="1.0" hdrgm:HDRCapacityMin="\(min(baseHeadroom, alternateHeadroom))" \
-            hdrgm:HDRCapacityMax="\(max(baseHeadroom, alternateHeadroom))" \
+            hdrgm:Version="1.0" hdrgm:HDRCapacityMin="\(Self.decimal(min(baseHeadroom, alternateHeadroom)))" \
+            hdrgm:HDRCapacityMax="\(Self.decimal(max(baseHeadroom, alternateHeadroom)))" \
             hdrgm:BaseRenditionIsHDR="\(isOfHDR ? "True" : "False")"
             """
         return Self.packet(isMonochrome ? head + values + ">" : head + ">" + values)
     }
+
+    /// XMP's numbers have no exponents.
+    private static func decimal(_ number: Double) -> String { String(format: "%.9f", number) }
 
     /// - Parameter content: the rest of a description, from its attributes on.
     private static func packet(_ content: String) -> String {
@@ -77,56 +77,77 @@ extension GainMap.Metadata {
 
 /// The properties of one namespace in an XMP packet: attributes, or elements with a text or a list.
 ///
-/// The packet is searched as text, since an XML parser is a dependency, and a surface, for a dozen numbers.
+/// The packet is searched as bytes, since an XML parser is a dependency, and a surface, for a dozen numbers.
 struct XMPProperties {
     /// The mentions of a name that are looked at.
     private static let mostMentions = 4
+    /// The longest value, in bytes.
+    private static let longest = 1000
 
-    private let text: String
-    private let prefix: String
+    private let packet: ByteReader
+    private let prefix: [UInt8]
 
     /// Returns nil if the packet has nothing of the namespace.
-    init?(_ reader: ByteReader, namespace: StaticString) {
-        guard reader.firstMatch(namespace, from: 0) != nil else { return nil }
-        text = String(decoding: reader.bytes, as: UTF8.self)
+    init?(_ packet: ByteReader, namespace: StaticString) {
+        self.packet = packet
         // xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"
-        guard let place = text.range(of: "\(namespace)"),
-            let declaration = text.range(of: "xmlns:", options: .backwards, range: text.startIndex..<place.lowerBound)
-        else { return nil }
-        prefix = String(
-            text[declaration.upperBound..<place.lowerBound].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+        guard let place = packet.firstMatch(namespace, from: 0) else { return nil }
+        let declaration = packet.part(at: max(0, place - 100), length: min(place, 100))
+        var start: Int?
+        while let next = declaration.firstMatch("xmlns:", from: start ?? 0) { start = next + 6 }
+        guard let start else { return nil }
+        prefix = [UInt8](declaration.bytes[start...].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: " ") })
         guard !prefix.isEmpty else { return nil }
     }
 
-    /// Returns the text of a property; nil if there is none, or none of at most 1,000 characters.
+    /// Returns the text of a property; nil if there is none, or none of a reasonable length.
     func text(_ name: String) -> String? {
-        var from = text.startIndex
+        let wanted = prefix + [UInt8(ascii: ":")] + name.utf8
+        var from = 0
         for _ in 0..<Self.mostMentions {
-            guard let place = text.range(of: "\(prefix):\(name)", range: from..<text.endIndex) else { return nil }
-            from = place.upperBound
-            let rest = text[place.upperBound...].prefix(1000)
-            if text[..<place.lowerBound].last == "<" {
-                guard let start = rest.firstIndex(of: ">"),
-                    let end = rest.range(of: "</\(prefix):\(name)>", range: start..<rest.endIndex)
-                else { continue }
-                return String(rest[rest.index(after: start)..<end.lowerBound])
-            }
-            let value = rest.drop { $0 == " " || $0 == "=" }
-            guard let quote = value.first, quote == "\"" || quote == "'" else { continue }
-            let inside = value.dropFirst()
-            guard let end = inside.firstIndex(of: quote) else { continue }
-            return String(inside[..<end])
+            guard let place = Self.firstMatch(wanted, in: packet, from: from) else { return nil }
+            from = place + wanted.count
+            let rest = packet.part(at: from, length: Self.longest)
+            let isElement = place > 0 && packet.byte(place - 1) == Int(UInt8(ascii: "<"))
+            if let text = isElement ? Self.content(rest, endingWith: wanted) : Self.attribute(rest) { return text }
         }
         return nil
     }
 
-    /// Returns the numbers of a property: one, or three of a list; nil if there are others.
-    func numbers(_ name: String) -> [Double]? {
-        guard let text = text(name) else { return nil }
-        let items = text.contains("<") ? text.components(separatedBy: "<rdf:li>").dropFirst() : [text]
-        let numbers = items.map { item in
-            Double(item.prefix { $0 != "<" }.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
+    private static func content(_ rest: ByteReader, endingWith name: [UInt8]) -> String? {
+        guard let start = rest.firstIndex(of: UInt8(ascii: ">"), from: 0),
+            let end = firstMatch(Array("</".utf8) + name, in: rest, from: start)
+        else { return nil }
+        return String(decoding: rest.bytes[start + 1..<end], as: UTF8.self)
+    }
+
+    private static func attribute(_ rest: ByteReader) -> String? {
+        let blanks = [" ", "=", "\n", "\r", "\t"].map { (blank: Unicode.Scalar) in UInt8(ascii: blank) }
+        guard let start = rest.bytes.firstIndex(where: { !blanks.contains($0) }),
+            case let quote = rest.bytes[start], [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(quote),
+            let end = rest.firstIndex(of: quote, from: start + 1)
+        else { return nil }
+        return String(decoding: rest.bytes[start + 1..<end], as: UTF8.self)
+    }
+
+    private static func firstMatch(_ wanted: [UInt8], in reader: ByteReader, from offset: Int) -> Int? {
+        var position = offset
+        while let found = reader.firstIndex(of: wanted[0], from: position) {
+            if reader.matches(wanted, at: found) { return found }
+            position = found + 1
         }
-        return numbers.count == 1 || numbers.count == 3 ? numbers : nil
+        return nil
+    }
+
+    /// Returns the numbers of a property: one, or three of a list; not a number for anything else, and the default for a property
+    /// that is not there.
+    func numbers(_ name: String, or usual: Double = .nan) -> [Double] {
+        guard let text = text(name) else { return [usual] }
+        let items = text.contains("<") ? text.components(separatedBy: "<rdf:li").dropFirst() : [">" + text]
+        let numbers = items.map { item in
+            let value = item.drop { $0 != ">" }.dropFirst().prefix { $0 != "<" }
+            return Double(value.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
+        }
+        return numbers.count == 1 || numbers.count == 3 ? numbers : [.nan]
     }
 }

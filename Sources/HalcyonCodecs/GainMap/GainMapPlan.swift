@@ -8,34 +8,37 @@ struct GainMapPlan: Hashable, Sendable {
     let size: PixelSize
     /// The plan of the map's own file; none if a worker has it. A list, since a plan cannot hold another one.
     private let plans: [DecodePlan]
+    private let profileBytes: Int
 
     /// Creates the plan of a map that a worker decodes.
     init(size: PixelSize) {
-        (self.size, plans) = (size, [])
+        (self.size, plans, profileBytes) = (size, [], 0)
     }
 
     /// Creates the plan of a map.
     ///
     /// - Parameters:
-    ///   - map: the facts in the header of the map, which is stored as its picture is.
+    ///   - map: the facts in the header of the map, with the picture's orientation.
     ///   - picture: the plan of the picture.
     /// - Throws: `CodecError.limitExceeded`.
     init(
-        _ map: ImageInfo, _ data: Data, decoder: any ImageDecoder, beside picture: DecodePlan, limits: DecodeLimits
+        _ map: ImageInfo, _ stored: StoredGainMap, decoder: any ImageDecoder, beside picture: DecodePlan,
+        limits: DecodeLimits
     ) throws {
         let geometry = picture.geometry.followed(by: map.size, of: picture.info.size)
         // Its values are no colours.
         let options = DecodeOptions(color: .asStored, firstFrameOnly: true, limits: limits)
         var plan = try DecodePlan(map, geometry, options, decoder)
-        plan.measure(data, decoder: decoder)
+        plan.decodeGains()
+        plan.measure(stored.picture, decoder: decoder)
         try plan.check(limits)
-        (size, plans) = (geometry.size, [plan])
+        (size, plans, profileBytes) = (geometry.size, [plan], stored.colorProfile?.count ?? 0)
     }
 
     var plan: DecodePlan? { plans.first }
 
     /// The memory of the decode.
-    var workingBytes: Int { plan?.workingBytes ?? 0 }
+    var workingBytes: Int { profileBytes.adding(1, times: plan?.workingBytes ?? 0) }
 }
 
 extension CoderRegistry {
@@ -52,7 +55,7 @@ extension CoderRegistry {
         else { return nil }
         info.size = plan.info.orientation.applied(to: info.storedSize)
         info.orientation = plan.info.orientation
-        return try? GainMapPlan(info, map.picture, decoder: own, beside: plan, limits: limits)
+        return try? GainMapPlan(info, map, decoder: own, beside: plan, limits: limits)
     }
 
     /// Decodes the gain map of an image; nil if it is damaged.

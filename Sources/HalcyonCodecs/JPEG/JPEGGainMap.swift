@@ -13,15 +13,22 @@ struct JPEGGainMap {
 
     private var isDescribed = false
     private var hasMorePictures = false
-    private var iso: GainMap.Metadata?
-    private var xmp: GainMap.Metadata?
+    /// The places of the first description of each kind, which are read only of a map: a file may have hundreds.
+    private var iso: Range<Int>?
+    private var xmp: Range<Int>?
     /// The places of the other pictures in the file, as the list says.
     private(set) var pictures: [Range<Int>] = []
 
     /// Whether the file has a gain map. One whose list was dropped, as by a program that does not know gain maps, has none any more.
     var isThere: Bool { isDescribed && hasMorePictures }
-    /// The metadata of a map, if the file is one. The standard's counts before XMP.
-    var metadata: GainMap.Metadata? { iso ?? xmp }
+
+    /// Returns the metadata of the map, if the file is one. The standard's counts before XMP.
+    func metadata(in file: ByteReader) -> GainMap.Metadata? {
+        func part(_ place: Range<Int>?) -> ByteReader? {
+            place.map { file.part(at: $0.lowerBound, length: $0.count) }
+        }
+        return part(iso).flatMap { GainMap.Metadata(iso: $0) } ?? part(xmp).flatMap { GainMap.Metadata(xmp: $0) }
+    }
 
     /// Reads an APP1 or APP2 segment.
     ///
@@ -29,13 +36,12 @@ struct JPEGGainMap {
     mutating func read(_ body: ByteReader, at start: Int) {
         let (xmpName, isoName) = (GainMap.Metadata.xmpName, GainMap.Metadata.isoName)
         if body.matches(xmpName, at: 0) {
-            let packet = body.part(at: xmpName.utf8CodeUnitCount, length: body.count)
-            guard packet.firstMatch(GainMap.Metadata.xmpNamespace, from: 0) != nil else { return }
+            guard body.firstMatch(GainMap.Metadata.xmpNamespace, from: xmpName.utf8CodeUnitCount) != nil else { return }
             isDescribed = true
-            xmp = xmp ?? GainMap.Metadata(xmp: packet)
+            xmp = xmp ?? start + xmpName.utf8CodeUnitCount..<start + body.count
         } else if body.matches(isoName, at: 0) {
             isDescribed = true
-            iso = iso ?? GainMap.Metadata(iso: body.part(at: isoName.utf8CodeUnitCount, length: body.count))
+            iso = iso ?? start + isoName.utf8CodeUnitCount..<start + body.count
         } else if body.matches("MPF\0", at: 0) {
             readList(body.part(at: 4, length: body.count - 4), at: start + 4)
         }
@@ -77,7 +83,9 @@ extension JPEGCoder: GainMapImageDecoder {
         let picture = data.dropFirst(place.lowerBound).prefix(place.count)
         guard FormatSniffer.hasSignature(picture, of: .jpeg) else { return nil }
         return picture.read { reader in
-            guard let header = try? JPEGHeader(reader), let metadata = header.gainMap.metadata else { return nil }
+            guard let header = try? JPEGHeader(reader), let metadata = header.gainMap.metadata(in: reader) else {
+                return nil
+            }
             var profile: Data?
             if case .icc(let data, _) = header.colorProfile { profile = data }
             return StoredGainMap(

@@ -17,13 +17,17 @@ struct JPEGGainMapFile {
     ///
     /// - Throws: `CodecError.encodingFailed`, `CancellationError`.
     init(_ map: GainMap, _ options: EncodeOptions, _ context: WorkContext) throws {
-        // An error of a step in the map is one of a hundredth in the light.
-        var own = EncodeOptions(quality: 0.75 + options.quality / 4)
+        // An error of a step in the map is one of a hundredth in the light: it is better than the picture, and follows it down where
+        // the file has to be small.
+        var own = EncodeOptions(quality: min(options.quality + 0.375, 0.75 + options.quality / 4))
         own.isProgressive = options.isProgressive
         let file = try JPEGCoder.encode(
             map.bitmap, own, colors: map.isMonochrome ? HALCYON_JPEG_GRAY : HALCYON_JPEG_FULL, context)
         var segments = Data()
-        JPEGMetadata.append(0xE1, Data("\(GainMap.Metadata.xmpName)".utf8) + map.metadata.xmp.utf8, to: &segments)
+        // XMP cannot say that the gains apply to other colours than the picture's.
+        if map.metadata.usesBaseColorSpace || map.isMonochrome {
+            JPEGMetadata.append(0xE1, Data("\(GainMap.Metadata.xmpName)".utf8) + map.metadata.xmp.utf8, to: &segments)
+        }
         JPEGMetadata.append(0xE2, Data("\(GainMap.Metadata.isoName)".utf8) + map.metadata.iso, to: &segments)
         if let profile = map.colorProfile { try JPEGMetadata.append(profile: profile, to: &segments) }
         data = JPEGMetadata.inserting(segments, into: file)

@@ -118,7 +118,7 @@ public struct TargetSize: Hashable, Sendable {
     /// The light in which the pixels are averaged. `.encoded` by default.
     ///
     /// In linear light, a JPEG or WebP is decoded at its full size, since these decoders average in encoded light, and takes
-    /// the time and, if it is not decoded row by row, the memory of that. Its colours are converted to sRGB before they are
+    /// the time and, if it is not decoded row by row, the memory of that. Colours that are converted to sRGB are so before they are
     /// averaged, and a thumbnail in the file is not used.
     public var light: ResizeLight
 

@@ -34,6 +34,9 @@ public struct DecodePlan: Hashable, Sendable {
 
     /// The light in which that scaling averages.
     package let light: ResizeLight
+    /// The filter of that scaling. Another one than Lanczos for a gain map, whose negative weights would draw dark seams into the
+    /// light around bright spots.
+    package private(set) var filter = ResizeFilter.lanczos
 
     /// The decode of the gain map; nil if none was asked for, or there is none.
     private(set) var gainMap: GainMapPlan?
@@ -140,8 +143,10 @@ public struct DecodePlan: Hashable, Sendable {
             }
             gainMap = GainMapPlan(size: size)
         }
-        let result = geometry.size.bitmapBytes.adding(1, times: gainMap?.size.bitmapBytes ?? 0)
-        var bytes = max(facts.workingBytes, result).adding(1, times: decode.file.copiedBytes)
+        // The map is taken from the bytes behind the pixels.
+        let result = geometry.size.bitmapBytes.adding(2, times: gainMap?.size.bitmapBytes ?? 0)
+        var bytes = max(facts.workingBytes.adding(1, times: gainMap?.size.bitmapBytes ?? 0), result).adding(
+            1, times: decode.file.copiedBytes)
         if info.isAnimated, frames == .all {
             bytes = bytes.adding(info.frameCount, times: geometry.size.bitmapBytes)
         }
@@ -167,6 +172,9 @@ public struct DecodePlan: Hashable, Sendable {
     mutating func stand(for picture: ImageInfo) {
         self.picture = picture
     }
+
+    /// Makes this the plan of a gain map.
+    mutating func decodeGains() { filter = .bilinear }
 
     /// Adds the decode of the gain map, and its memory.
     mutating func add(_ map: GainMapPlan) {

@@ -26,7 +26,7 @@ public protocol ProgressiveDecoding: AnyObject, Sendable {
     /// an image without scans.
     var shownScans: Int? { get }
 
-    /// Returns the complete image, identical to a decode of the whole file.
+    /// Returns the complete image, identical to a decode of the whole file without a gain map.
     ///
     /// Cost: that of a preview; for an animation, a WebP and an image without previews, a decode of the whole file.
     ///
@@ -88,8 +88,8 @@ extension CoderRegistry {
         for data: Data, options: DecodeOptions, budget: DecodeBudget, showsThumbnail: Bool = false
     ) -> (any ProgressiveDecoding)? {
         var options = options
-        // Its previews are what has arrived; its end is the whole image.
-        options.allowsIncomplete = false
+        // Its previews are what has arrived; its end is the whole image. Gain maps come last in a file.
+        (options.allowsIncomplete, options.decodesGainMap) = (false, false)
         guard let decoder = decoder(for: data),
             decoder is any ProgressiveImageDecoder || showsThumbnail && decoder is any ThumbnailImageDecoder
         else { return nil }

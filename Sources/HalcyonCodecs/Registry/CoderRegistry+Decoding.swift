@@ -183,7 +183,7 @@ extension CoderRegistry {
                     isOpaque: bitmap.isOpaque, to: residual, plan: plan, color: color, context: context
                 ) { try bitmap.passRows(to: $0, context: context) }
             }
-            bitmap = try bitmap.resampled(residual, filter: .lanczos, light: plan.light, context: context)
+            bitmap = try bitmap.resampled(residual, filter: plan.filter, light: plan.light, context: context)
         }
         return try converted(bitmap, color, context: context)
     }
@@ -196,7 +196,7 @@ extension CoderRegistry {
     ) throws -> Bitmap {
         guard plan.light == .linear, let color else {
             let bitmap = try Bitmap.reducing(
-                plan.nativeSize, to: geometry, isOpaque: isOpaque, light: plan.light, rows: rows)
+                plan.nativeSize, to: geometry, isOpaque: isOpaque, filter: plan.filter, light: plan.light, rows: rows)
             return try converted(bitmap, color, context: context)
         }
         return try Bitmap.reducing(plan.nativeSize, to: geometry, isOpaque: isOpaque, light: plan.light) { sink in

@@ -48,8 +48,8 @@ struct ConvertRunner: Sendable {
         var request = ImageRequest(.data(data, key: "convert:\(index)"), processors: processors)
         request.cachePolicy = CachePolicy(reads: [], writes: [])
         request.decode.target = maximumSide.map { TargetSize(PixelSize($0, $0)) }
-        let isNamedJPEG = ImageFormat.jpeg.isNamed(steps[index].output.pathExtension)
-        request.decode.decodesGainMap = writer.mayKeepGainMap && (writer.format != nil || isNamedJPEG)
+        request.decode.decodesGainMap = writer.keepsGainMap(
+            processors, pathExtension: steps[index].output.pathExtension)
         return request
     }
 }

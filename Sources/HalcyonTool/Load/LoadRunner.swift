@@ -23,7 +23,14 @@ struct LoadRunner: Sendable {
         var report = LoadReport(source: entry.text, pass: pass, milliseconds: 0)
         do {
             var request = options.request(for: entry.source, processors: processors)
-            if case .none = writer.destination {} else { request.decode.decodesGainMap = writer.mayKeepGainMap }
+            switch writer.destination {
+            case .none: break
+            case .file(let path):
+                let pathExtension = URL(filePath: path).pathExtension
+                request.decode.decodesGainMap = writer.keepsGainMap(processors, pathExtension: pathExtension)
+            case .standardOutput, .folder:
+                request.decode.decodesGainMap = writer.keepsGainMap(processors, pathExtension: nil)
+            }
             let response = try await pipeline.response(for: request)
             report.milliseconds = (ContinuousClock.now - started).milliseconds
             report.origin = response.origin

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonProcessing
 import HalcyonSystem
 
 /// Writes loaded images to the destination of `-o`.
@@ -13,8 +14,13 @@ struct OutputWriter: Sendable {
     let reencodes: Bool
     let coders: CoderRegistry
 
-    /// Whether an output may have the gain map of its source, which is decoded for it then. Only a JPEG has one.
-    var mayKeepGainMap: Bool { (options?.keepsGainMap ?? true) && (format ?? .jpeg) == .jpeg }
+    /// Whether an output keeps the gain map of its source, which is decoded for it then: a JPEG does, if the processors do.
+    ///
+    /// - Parameter pathExtension: That of the output's name; nil if the format is the source's.
+    func keepsGainMap(_ processors: [any ImageProcessor], pathExtension: String?) -> Bool {
+        let isJPEG = format.map { $0 == .jpeg } ?? pathExtension.map(ImageFormat.jpeg.isNamed) ?? true
+        return (options?.keepsGainMap ?? true) && isJPEG && processors.keepGainMap
+    }
 
     /// Writes the image of a response.
     ///

@@ -115,4 +115,80 @@ struct GainMapEncodingTests {
         _ = try await pipeline.image(for: asking)
         #expect(fixture.transport.requestCount == 2)
     }
+
+    /// A source may get a gain map, or lose it, while its address stays the same.
+    @Test(arguments: [true, false]) func aSourceThatChangesIsSeenByAllWhoAsk(losesMap: Bool) async throws {
+        let files = ["gainmap/ultra-hdr.jpg", "jpeg/baseline-420.jpg"]
+        let (first, second) = losesMap ? (files[0], files[1]) : (files[1], files[0])
+        let url = PipelineFixture.url("changing")
+        var asking = request(url, [.crop(PixelRect(x: 0, y: 0, width: 9, height: 9))])
+        asking.decode.decodesGainMap = true
+        let pipeline = fixture.pipeline
+        fixture.transport.answer(url, with: .data(try TestFiles.data(first)))
+        #expect((try await pipeline.image(for: asking).gainMap != nil) == losesMap)
+        fixture.transport.answer(url, with: .data(try TestFiles.data(second)))
+        var reloading = asking
+        reloading.cachePolicy.reads = []
+        let new = try await pipeline.image(for: reloading)
+        #expect((new.gainMap != nil) != losesMap)
+        #expect(try await pipeline.image(for: asking).hasSamePixels(as: new))
+        await pipeline.shutdown(within: .seconds(300))
+        pipeline.cache.clearMemory()
+        let read = try await pipeline.response(for: asking)
+        #expect(read.origin == .disk && read.image.hasSamePixels(as: new))
+        #expect((read.image.gainMap != nil) != losesMap)
+    }
+
+    /// A reload of the picture alone makes the one with the map old as well.
+    @Test func aReloadIsForBoth() async throws {
+        let url = PipelineFixture.url("changing")
+        let plain = request(url, [.crop(PixelRect(x: 0, y: 0, width: 9, height: 9))])
+        var (asking, reloading) = (plain, plain)
+        asking.decode.decodesGainMap = true
+        reloading.cachePolicy.reads = []
+        fixture.transport.answer(url, with: .data(try TestFiles.data("gainmap/ultra-hdr.jpg")))
+        _ = try await fixture.pipeline.image(for: asking)
+        fixture.transport.answer(url, with: .data(try TestFiles.data("gainmap/iso.jpg")))
+        _ = try await fixture.pipeline.image(for: reloading)
+        await fixture.pipeline.shutdown(within: .seconds(300))
+        // The map of the second file has three channels.
+        #expect(try await fixture.pipeline.image(for: asking).gainMap?.isMonochrome == false)
+    }
+
+    @Test(arguments: [FixedFormatCacheSerializer.png, .jpeg()])
+    func theSourceIsNotReplacedByLess(_ serializer: FixedFormatCacheSerializer) async throws {
+        let url = try fixture.serve("gainmap/ultra-hdr.jpg")
+        var plain = ImageRequest(url)
+        plain.serializer = serializer
+        _ = try await fixture.pipeline.image(for: plain)
+        await fixture.pipeline.shutdown(within: .seconds(300))
+        fixture.pipeline.cache.clearMemory()
+        var asking = plain
+        asking.decode.decodesGainMap = true
+        let response = try await fixture.pipeline.response(for: asking)
+        #expect(response.origin == .disk && response.image.gainMap != nil)
+    }
+
+    /// The picture with its map keeps the colours of its file, and does not stand for one in sRGB.
+    @Test func aLargerImageWithAMapIsNotTakenForAView() async throws {
+        let url = try fixture.serve("gainmap/iso.jpg")
+        _ = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .jpeg())
+        var view = ImageRequest(url, decode: DecodeOptions(target: TargetSize(PixelSize(24, 24))))
+        view.cachePolicy.acceptsLarger = true
+        let image = try await fixture.pipeline.image(for: view)
+        #expect(image.colorProfile == nil && image.gainMap == nil && image.size == PixelSize(24, 16))
+    }
+
+    @Test func whatIsKeptBeforeProcessorsIsRemovedToo() async throws {
+        let url = PipelineFixture.url("changing")
+        fixture.transport.answer(url, with: .data(try TestFiles.data("jpeg/baseline-420.jpg")))
+        var asking = ImageRequest(url, processors: [.crop(PixelRect(x: 0, y: 0, width: 9, height: 9))])
+        asking.decode.decodesGainMap = true
+        asking.cachePolicy.reads.insert(.memoryOriginal)
+        asking.cachePolicy.writes.insert(.memoryOriginal)
+        let former = try await fixture.pipeline.image(for: asking)
+        await fixture.pipeline.cache.remove(asking, from: [.memory, .memoryOriginal, .disk])
+        fixture.transport.answer(url, with: .data(try TestFiles.data("jpeg/gray.jpg")))
+        #expect(try await !fixture.pipeline.image(for: asking).hasSamePixels(as: former))
+    }
 }
