@@ -205,6 +205,27 @@ import Testing
         #expect(bytes.suffix(4).dropLast().allSatisfy { $0 >= 254 })
     }
 
+    /// The files of both formats have the words of the fixture for AVIF.
+    @Test(arguments: [("avif", ImageFormat.avif), ("heic", .heic)])
+    func aThumbnailHasTheLightOfItsPicture(_ name: String, _ format: ImageFormat) throws {
+        func expect(_ data: Data?, toBeFor level: Int) throws {
+            let fixture = try #require(Fixture.all.first { $0.file == "hdr/pq-\(level).avif" })
+            let bytes = try registry.decode(#require(data)).bitmap.bytes
+            #expect(try largestDifference(bytes, fixture.goldenPixels()) ?? 255 <= 1)
+        }
+        func light(_ level: UInt16) -> Data {
+            ThumbnailFile.box("clli", Data([UInt8(level >> 8), UInt8(level & 255), 0, 9]))
+        }
+        let picture = try Fixture.read("hdr/pq-10-bit.\(name)")
+        var file = ThumbnailFile(picture, picture)
+        file.parts[0].properties.append(light(400))
+        try expect(file.data, toBeFor: 400)
+        try expect(ISOThumbnail.file(in: file.data, format: format), toBeFor: 400)
+        file.parts[1].properties.append(light(150))
+        try expect(file.data, toBeFor: 400)
+        try expect(ISOThumbnail.file(in: file.data, format: format), toBeFor: 150)
+    }
+
     /// The light of a sequence without an item is in the description of its pictures.
     @Test func theLightOfASequenceIsFound() {
         func box(_ name: String, _ body: Data) -> Data { big32(UInt32(body.count + 8)) + Data(name.utf8) + body }
