@@ -7,6 +7,7 @@ import HalcyonImage
 struct AVIFFile {
     let decoder: UnsafeMutablePointer<avifDecoder>
     let image: UnsafeMutablePointer<avifImage>
+    private let bytes: UnsafeRawBufferPointer
 
     /// Parses the bytes with libavif, and keeps the decoder while `body` runs.
     ///
@@ -38,7 +39,7 @@ struct AVIFFile {
         if size == nil { decoder.pointee.io?.pointee.sizeHint = 0 }
         try check(avifDecoderParse(decoder))
         guard let image = decoder.pointee.image else { throw CodecError.damaged(.avif, reason: "it has no image") }
-        return try body(AVIFFile(decoder: decoder, image: image))
+        return try body(AVIFFile(decoder: decoder, image: image, bytes: bytes))
     }
 
     static func configure(_ decoder: inout avifDecoder, size: PixelSize?) {
@@ -104,7 +105,8 @@ struct AVIFFile {
             return .icc(data, isGray && data.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb)
         }
         return CodePoints.profile(
-            primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
+            primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics),
+            peak: ISOContentLight.peak(of: ByteReader(bytes), format: .avif))
     }
 
     /// The orientation. The container rotates counter-clockwise first, and mirrors afterwards.

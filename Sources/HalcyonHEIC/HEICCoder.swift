@@ -8,8 +8,8 @@ import HalcyonSystem
 /// A coder for HEIC and HEIF still images by libheif: 8, 10 and 12 bits, grids and alpha. It decodes the primary
 /// image of several.
 ///
-/// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
-/// is written by the module HalcyonHEICEncoding.
+/// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8, those
+/// of PQ and HLG after they are converted. HEIC is written by the module HalcyonHEICEncoding.
 package struct HEICCoder: ThumbnailImageDecoder {
     package init() {}
 
@@ -45,7 +45,9 @@ package struct HEICCoder: ThumbnailImageDecoder {
     }
 
     package func colorProfile(of data: Data) -> ColorProfile? {
-        data.withUnsafeBytes { bytes in try? HEICFile.read(bytes) { $0.colorProfile } }
+        data.withUnsafeBytes { bytes in
+            try? HEICFile.read(bytes) { $0.deepProfile == nil ? $0.colorProfile : nil }
+        }
     }
 
     package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
@@ -68,7 +70,7 @@ package struct HEICCoder: ThumbnailImageDecoder {
             return try HEICFile.read(bytes, side: side) { file in
                 let pixels = try HEICPixels(file)
                 try context.checkCancellation()
-                return try pixels.bitmap(plan: plan)
+                return try pixels.bitmap(plan: plan, converting: file.deepProfile)
             }
         }
     }

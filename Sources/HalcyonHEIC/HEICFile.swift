@@ -7,6 +7,7 @@ import HalcyonImage
 /// The primary image of a HEIC or HEIF file that libheif has parsed without decoding any picture.
 struct HEICFile {
     let handle: OpaquePointer
+    private let bytes: UnsafeRawBufferPointer
 
     /// Parses the bytes with libheif, and keeps the image while `body` runs.
     ///
@@ -32,7 +33,7 @@ struct HEICFile {
         try check(heif_context_get_primary_image_handle(context, &handle))
         guard let handle else { throw CodecError.damaged(.heic, reason: "it has no image") }
         defer { heif_image_handle_release(handle) }
-        return try body(HEICFile(handle: handle))
+        return try body(HEICFile(handle: handle, bytes: bytes))
     }
 
     var size: PixelSize {
@@ -66,7 +67,15 @@ struct HEICFile {
         guard error.code == heif_error_Ok else { return nil }
         return CodePoints.profile(
             primaries: Int(points.pointee.color_primaries.rawValue),
-            transfer: Int(points.pointee.transfer_characteristics.rawValue))
+            transfer: Int(points.pointee.transfer_characteristics.rawValue),
+            peak: ISOContentLight.peak(of: ByteReader(bytes), format: .heic))
+    }
+
+    /// The profile by which pixels of more than 8 bits are converted before they are rounded: that of PQ and HLG, which would show
+    /// steps.
+    var deepProfile: ColorProfile? {
+        guard bitsPerChannel > 8, let profile = colorProfile, profile.isHighDynamicRange else { return nil }
+        return profile
     }
 
     private var profile: Data? {
@@ -120,8 +129,10 @@ final class HEICPixels {
 
     /// Returns the pixels as a bitmap.
     ///
-    /// - Throws: `CodecError.damaged` if the pixels do not match the header.
-    func bitmap(plan: DecodePlan) throws -> Bitmap {
+    /// - Parameter profile: the profile by which they are converted before they are rounded.
+    /// - Throws: `CodecError.damaged` if the pixels do not match the header, `BitmapError.outOfMemory`.
+    func bitmap(plan: DecodePlan, converting profile: ColorProfile?) throws -> Bitmap {
+        let transform = try ColorTransforms.shared.transform(for: profile, isDeep: true)
         let size = plan.nativeSize
         let channel = heif_channel_interleaved
         var stride: Int32 = 0
@@ -133,9 +144,14 @@ final class HEICPixels {
         else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
         return try Bitmap(size: size, isOpaque: !plan.info.hasAlpha) { pixels in
             guard let target = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+            var words = [UInt16](repeating: 0, count: transform == nil ? 0 : size.width * 4)
             for y in 0..<size.height {
-                let source = plane + y * Int(stride)
-                halcyon_rgba_to_bgra(source, target + y * size.width * 4, size.width, Int32(bits))
+                let (source, row) = (plane + y * Int(stride), target + y * size.width * 4)
+                if let transform {
+                    convert(source, row, by: transform, words: &words)
+                } else {
+                    halcyon_rgba_to_bgra(source, row, size.width, Int32(bits))
+                }
             }
             if !plan.info.hasAlpha {
                 halcyon_make_opaque(target, size.width * size.height)
@@ -143,5 +159,22 @@ final class HEICPixels {
                 halcyon_premultiply(target, size.width * size.height)
             }
         }
+    }
+
+    /// Converts a row of more than 8 bits.
+    ///
+    /// - Parameter words: memory for the row in 16 bits.
+    private func convert(
+        _ source: UnsafePointer<UInt8>, _ row: UnsafeMutablePointer<UInt8>, by transform: ColorTransform,
+        words: inout [UInt16]
+    ) {
+        let top = UInt32(1) << bits - 1
+        for index in words.indices {
+            let value = UInt32(source[index * 2]) | UInt32(source[index * 2 + 1]) << 8
+            // The values of a file may exceed its declared depth.
+            words[index] = UInt16((min(value, top) * 65_535 + top / 2) / top)
+        }
+        let deep = transform.deep
+        withExtendedLifetime(transform) { deep.convert?(deep.context, words, row, words.count / 4) }
     }
 }

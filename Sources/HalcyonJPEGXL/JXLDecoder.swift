@@ -98,7 +98,7 @@ final class JXLDecoder {
         }
         profile =
             hasEncoding
-            ? Self.profile(of: encoding)
+            ? Self.profile(of: encoding, peak: peak)
             : icc(JXL_COLOR_PROFILE_TARGET_DATA).map { .icc($0, $0.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb) }
     }
 
@@ -116,11 +116,20 @@ final class JXLDecoder {
         return encoding
     }
 
-    private static func profile(of encoding: JxlColorEncoding) -> ColorProfile? {
+    /// The light of the brightest pixel in cd/m2; 0 if the file does not say it. The format's default of 255 and the 10,000 of cjxl for
+    /// every PQ say nothing.
+    private var peak: Double {
+        var info = JxlBasicInfo()
+        guard JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS, ![255, 10_000].contains(info.intensity_target)
+        else { return 0 }
+        return Double(info.intensity_target)
+    }
+
+    private static func profile(of encoding: JxlColorEncoding, peak: Double) -> ColorProfile? {
         let curve: TransferCurve =
             switch encoding.transfer_function {
             case JXL_TRANSFER_FUNCTION_LINEAR: .gamma(1)
-            case JXL_TRANSFER_FUNCTION_PQ: .pq
+            case JXL_TRANSFER_FUNCTION_PQ: .pq(peak: peak)
             case JXL_TRANSFER_FUNCTION_HLG: .hlg
             case JXL_TRANSFER_FUNCTION_DCI: .gamma(2.6)
             // The exponent of the encoding.

@@ -42,7 +42,7 @@ struct HalcyonBench {
         let suites: [any Suite] = [
             EndToEndSuite(), RequestSuite(), MemoryHitSuite(), DiskHitSuite(), StoredImageSuite(), DiskStoreSuite(),
             DiskManySuite(), ObservabilitySuite(),
-            DecodeSuite(), ProcessingSuite(python: options.python), LightSuite(),
+            DecodeSuite(), ProcessingSuite(python: options.python), LightSuite(), ToneSuite(),
         ]
         guard let filter = options.filter else { return suites }
         let named = suites.filter { suite in

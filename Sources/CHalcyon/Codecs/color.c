@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "codecs_internal.h"
+#include "tone.h"
 
+/// A conversion by lcms2; or one that maps tones, which has neither of the first two.
 struct halcyon_color {
     cmsContext context;
     cmsHTRANSFORM transform;
+    halcyon_tone *tone;
 };
 
 /// The memory accounting of the conversion that this thread creates.
@@ -207,7 +210,7 @@ static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyo
         cmsDeleteContext(context);
         return NULL;
     }
-    *color = (halcyon_color){context, transform};
+    *color = (halcyon_color){context, transform, NULL};
     return color;
 }
 
@@ -311,21 +314,45 @@ halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const flo
     return unless_refused(color, no_memory);
 }
 
+halcyon_color *halcyon_color_create_tone(const halcyon_tone_curves *curves, bool *no_memory) {
+    halcyon_tone *tone = halcyon_tone_create(curves);
+    halcyon_color *color = tone != NULL ? malloc(sizeof *color) : NULL;
+    *no_memory = color == NULL;
+    if (color == NULL) {
+        free(tone);
+        return NULL;
+    }
+    *color = (halcyon_color){NULL, NULL, tone};
+    return color;
+}
+
 void halcyon_color_free(halcyon_color *color) {
-    cmsDeleteTransform(color->transform);
-    cmsDeleteContext(color->context);
+    if (color->transform != NULL) {
+        cmsDeleteTransform(color->transform);
+        cmsDeleteContext(color->context);
+    }
+    free(color->tone);
     free(color);
+}
+
+/// Converts BGRA that is not premultiplied in place.
+static void convert_straight(const halcyon_color *color, uint8_t *bgra, size_t count) {
+    if (color->tone != NULL) {
+        halcyon_tone_convert_bytes(color->tone, bgra, count);
+    } else {
+        cmsDoTransform(color->transform, bgra, bgra, (cmsUInt32Number)count);
+    }
 }
 
 void halcyon_color_convert(const halcyon_color *color, uint8_t *pixels, size_t count, bool is_opaque) {
     while (count > 0) {
         size_t chunk = count < CHUNK ? count : CHUNK;
         if (is_opaque) {
-            cmsDoTransform(color->transform, pixels, pixels, (cmsUInt32Number)chunk);
+            convert_straight(color, pixels, chunk);
         } else {
             uint8_t straight[CHUNK * 4];
             halcyon_unpremultiply(pixels, straight, chunk);
-            cmsDoTransform(color->transform, straight, straight, (cmsUInt32Number)chunk);
+            convert_straight(color, straight, chunk);
             halcyon_premultiply(straight, chunk);
             memcpy(pixels, straight, chunk * 4);
         }
@@ -340,6 +367,7 @@ void halcyon_color_convert_ink(const halcyon_color *color, const uint8_t *ink, u
 }
 
 void halcyon_color_convert_deep(const halcyon_color *color, const uint16_t *rgba, uint8_t *pixels, size_t count) {
+    if (color->tone != NULL) return halcyon_tone_convert_words(color->tone, rgba, pixels, count);
     cmsDoTransform(color->transform, rgba, pixels, (cmsUInt32Number)count);
     for (size_t i = 0; i < count; i++) pixels[i * 4 + 3] = (uint8_t)((rgba[i * 4 + 3] * 255u + 32767u) / 65535u);
 }

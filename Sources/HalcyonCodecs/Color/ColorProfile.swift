@@ -17,6 +17,12 @@ public enum ColorProfile: Hashable, Sendable {
     }
 
     package static func workingBytes(length: Int) -> Int { length * 10 }
+
+    /// Whether the colours are described as PQ or HLG, and not by an ICC profile.
+    package var isHighDynamicRange: Bool {
+        guard case .primaries(_, let curve) = self else { return false }
+        return curve.isBT2100
+    }
 }
 
 /// The colour model of a pixel's channels.
@@ -90,46 +96,44 @@ public enum TransferCurve: Hashable, Sendable {
     case sRGB
     /// The curve value ^ gamma; a gamma of 1 is linear.
     case gamma(Double)
-    /// The PQ curve of SMPTE ST 2084. White is at 203 cd/m2 (ITU-R BT.2408); brighter values are clipped there.
-    case pq
-    /// The HLG curve of ITU-R BT.2100. White is at 75 % of the signal (ITU-R BT.2408); brighter values are clipped
-    /// there.
+    /// The PQ curve of SMPTE ST 2084, whose white is at 203 cd/m2 (ITU-R BT.2408). Light up to `peak`, the brightest of the picture in
+    /// cd/m2, is mapped to what sRGB shows; 1000 if that is not known, as for a `peak` that is not above 0.
+    case pq(peak: Double)
+    /// The HLG curve of ITU-R BT.2100, whose white is at 75 % of the signal (ITU-R BT.2408). Brighter light is mapped to what sRGB
+    /// shows.
     case hlg
 
-    /// The curve at 4096 equal steps from 0 to 1, enough that 8 bits show no banding, even where PQ is steep.
-    package var samples: [Float] {
-        let count = 4096
-        return (0..<count).map { Float(min(1, max(0, linear(Double($0) / Double(count - 1))))) }
-    }
-
-    private func linear(_ value: Double) -> Double {
+    /// Whether it is one of high dynamic range, PQ or HLG.
+    package var isBT2100: Bool {
         switch self {
-        case .sRGB: value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
-        case .gamma(let gamma): pow(value, gamma)
-        case .pq: Self.pq(value) * 10_000 / 203
-        case .hlg: Self.hlg(value) / Self.hlg(0.75)
+        case .pq, .hlg: true
+        case .sRGB, .gamma: false
         }
     }
 
-    private static func pq(_ value: Double) -> Double {
-        let (m1, m2) = (2610.0 / 16384, 2523.0 / 4096 * 128)
-        let (c1, c2, c3) = (3424.0 / 4096, 2413.0 / 4096 * 32, 2392.0 / 4096 * 32)
-        let power = pow(value, 1 / m2)
-        return pow(max(power - c1, 0) / (c2 - c3 * power), 1 / m1)
-    }
-
-    /// Returns scene light; the display gamma is left out.
-    private static func hlg(_ value: Double) -> Double {
-        let (a, b, c) = (0.17883277, 0.28466892, 0.55991073)
-        return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12
+    /// The curve at 4096 equal steps from 0 to 1, enough that 8 bits show no banding; nil for PQ and HLG, whose conversion is no curve
+    /// of each channel alone.
+    package var samples: [Float]? {
+        let linear: (Double) -> Double
+        switch self {
+        case .sRGB: linear = { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+        case .gamma(let gamma): linear = { pow($0, gamma) }
+        case .pq, .hlg: return nil
+        }
+        let count = 4096
+        return (0..<count).map { Float(min(1, max(0, linear(Double($0) / Double(count - 1))))) }
     }
 }
 
 /// The code points of ITU-T H.273, by which AVIF, HEIC and PNG (`cICP`) identify primaries and transfer curve.
 package enum CodePoints {
     /// Returns the profile of the code points; nil if they are sRGB, unknown or unspecified.
-    package static func profile(primaries: Int, transfer: Int) -> ColorProfile? {
-        guard let curve = curve(transfer) else { return nil }
+    ///
+    /// - Parameter peak: the light of the brightest pixel in cd/m2, if the file says it. It is asked for PQ alone.
+    package static func profile(
+        primaries: Int, transfer: Int, peak: @autoclosure () -> Double? = nil
+    ) -> ColorProfile? {
+        let curve = curve(transfer, peak: peak())
         let known: ColorPrimaries? =
             switch primaries {
             case 9: .bt2020
@@ -146,12 +150,12 @@ package enum CodePoints {
         [1, 9, 12].contains(primaries) && [1, 4, 5, 6, 8, 13, 14, 15, 16, 18].contains(transfer)
     }
 
-    private static func curve(_ transfer: Int) -> TransferCurve? {
+    private static func curve(_ transfer: Int, peak: @autoclosure () -> Double?) -> TransferCurve {
         switch transfer {
         case 4: .gamma(2.2)
         case 5: .gamma(2.8)
         case 8: .gamma(1)
-        case 16: .pq
+        case 16: .pq(peak: peak() ?? ToneMapping.nominalPeak)
         case 18: .hlg
         // Video curves (1, 6, 14, 15) are treated as the curve of sRGB, as in browsers; so are unspecified ones.
         default: .sRGB

@@ -3,7 +3,7 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// A conversion to sRGB, built once for a profile.
+/// A conversion to sRGB, built once for a profile: by lcms2, and of PQ and HLG by `ToneMapping`.
 ///
 /// `@unchecked Sendable`: lcms2 only reads the transform after its creation, because the cache that it would write to
 /// is disabled.
@@ -31,6 +31,9 @@ package final class ColorTransform: @unchecked Sendable {
     private static func create(_ profile: ColorProfile, isDeep: Bool, isShort: inout Bool) -> OpaquePointer? {
         switch profile {
         case .icc(let data, let model):
+            if model == .rgb, let bright = data.read({ ICCProfile.codePoints(of: $0) }) {
+                return create(bright, isDeep: isDeep, isShort: &isShort)
+            }
             return data.withUnsafeBytes { bytes in
                 halcyon_color_create(
                     bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, isDeep, &isShort)
@@ -38,7 +41,9 @@ package final class ColorTransform: @unchecked Sendable {
         case .primaries(let primaries, let curve):
             guard primaries.isUsable else { return nil }
             let points = [primaries.white, primaries.red, primaries.green, primaries.blue].flatMap { [$0.x, $0.y] }
-            let samples = curve.samples
+            guard let samples = curve.samples else {
+                return ToneMapping(primaries, curve).makeColor(isShort: &isShort)
+            }
             return halcyon_color_create_from_primaries(points, samples, samples.count, isDeep, &isShort)
         }
     }

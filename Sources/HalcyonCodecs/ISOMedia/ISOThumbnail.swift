@@ -9,7 +9,10 @@ package struct ISOThumbnail {
     /// The maximum of both sides, and of the bytes of the file.
     private static let (maximumSide, maximumBytes) = (512, 1 << 20)
     /// The properties that a picture is decoded with. An item that needs others is refused.
-    private static let known: [StaticString] = ["hvcC", "av1C", "ispe", "pixi", "pasp", "colr", "clap", "irot", "imir"]
+    private static let known: [StaticString] =
+        ["hvcC", "av1C", "ispe", "pixi", "pasp", "clap", "irot", "imir"] + colors
+    /// The properties of colours and of light, which a thumbnail may leave out.
+    private static let colors: [StaticString] = ["colr", "clli", "mdcv"]
 
     private let items: ISOItems
     private let reader: ByteReader
@@ -80,9 +83,9 @@ package struct ISOThumbnail {
 
     private func file(of item: ISOItems.Item, _ data: Data) -> Data? {
         var uses = item.properties
-        // A picture without colours of its own has those of the primary one.
-        if !uses.contains(where: { items.property($0.index).isNamed("colr") }) {
-            uses += primary.properties.filter { items.property($0.index).isNamed("colr") }
+        // A picture without colours or light of its own has those of the primary one.
+        for name in Self.colors where !uses.contains(where: { items.property($0.index).isNamed(name) }) {
+            uses += primary.properties.filter { items.property($0.index).isNamed(name) }
         }
         var (boxes, associations) = (Data(), Data())
         var count = 0

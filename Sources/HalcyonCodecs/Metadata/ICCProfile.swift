@@ -1,22 +1,37 @@
-/// Reads the name of an ICC profile.
+/// Reads tags of an ICC profile.
 package enum ICCProfile {
     private static let maximumTags = 256
     /// The maximum length of a name in characters.
     private static let maximumName = 256
 
     /// Returns the profile's description, empty if it has none or is broken.
-    package static func name(of reader: ByteReader) -> String {
-        guard let count = reader.bigEndian32(128) else { return "" }
+    package static func name(of reader: ByteReader) -> String { tag("desc", of: reader).map(text) ?? "" }
+
+    /// Returns the primaries and the curve that the profile names by code points (the tag `cicp` of ICC.1:2022), if the curve is PQ or
+    /// HLG: its other tags describe that for other programs. Nil for all other profiles.
+    package static func codePoints(of reader: ByteReader) -> ColorProfile? {
+        guard reader.matches("RGB ", at: 16), let tag = tag("cicp", of: reader), tag.matches("cicp", at: 0),
+            let primaries = tag.byte(8), let transfer = tag.byte(9), tag.matches([0, 1], at: 10),
+            CodePoints.areKnown(primaries: primaries, transfer: transfer),
+            case .primaries(let points, let curve)? = CodePoints.profile(primaries: primaries, transfer: transfer),
+            curve.isBT2100
+        else { return nil }
+        return .primaries(points, curve)
+    }
+
+    /// Returns the first tag of a name; nil if there is none.
+    private static func tag(_ name: StaticString, of reader: ByteReader) -> ByteReader? {
+        guard let count = reader.bigEndian32(128) else { return nil }
         for index in 0..<min(count, maximumTags) {
             let entry = 132 + index * 12
-            guard reader.has(12, at: entry) else { return "" }
-            guard reader.matches("desc", at: entry) else { continue }
+            guard reader.has(12, at: entry) else { return nil }
+            guard reader.matches(name, at: entry) else { continue }
             guard let offset = reader.bigEndian32(entry + 4), let length = reader.bigEndian32(entry + 8) else {
-                return ""
+                return nil
             }
-            return text(reader.part(at: offset, length: length))
+            return reader.part(at: offset, length: length)
         }
-        return ""
+        return nil
     }
 
     /// Returns the text of a description tag. Version 2 stores ASCII, version 4 a list of languages in UTF-16, of which

@@ -9,7 +9,8 @@ enum PNGColor {
         var chunks: [String: ByteReader] = [:]
         for chunk in PNGChunks(reader) {
             if chunk.isNamed("IDAT") || chunk.isNamed("IEND") { break }
-            for name: StaticString in ["cICP", "iCCP", "sRGB", "gAMA", "cHRM"] where chunk.isNamed(name) {
+            for name: StaticString in ["cICP", "iCCP", "sRGB", "gAMA", "cHRM", "cLLI", "mDCV"]
+            where chunk.isNamed(name) {
                 if chunks["\(name)"] == nil { chunks["\(name)"] = chunk.body }
             }
         }
@@ -18,11 +19,20 @@ enum PNGColor {
         if let body = chunks["cICP"], let primaries = body.byte(0), let transfer = body.byte(1),
             CodePoints.areKnown(primaries: primaries, transfer: transfer)
         {
-            return CodePoints.profile(primaries: primaries, transfer: transfer)
+            return CodePoints.profile(
+                primaries: primaries, transfer: transfer, peak: peak(chunks["cLLI"], chunks["mDCV"]))
         }
         if let body = chunks["iCCP"], let data = unpacked(body) { return .icc(data, model(data, isGray: isGray)) }
         guard chunks["sRGB"] == nil, let gamma = chunks["gAMA"]?.bigEndian32(0), gamma > 0 else { return nil }
         return chromaticities(chunks["cHRM"], gamma: gamma)
+    }
+
+    /// Returns the light of the brightest pixel in cd/m2, or else that of the display that the picture was graded on. Both are in ten
+    /// thousandths, and 0 if they are not known.
+    private static func peak(_ content: ByteReader?, _ display: ByteReader?) -> Double? {
+        [content?.bigEndian32(0), display?.bigEndian32(16)].lazy.compactMap { $0 }.first { $0 > 0 }.map {
+            Double($0) / 10_000
+        }
     }
 
     /// Returns the colour model of a profile. Grey pixels may have an RGB profile.

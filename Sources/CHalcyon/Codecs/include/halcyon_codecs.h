@@ -163,7 +163,7 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
-/// A colour conversion to sRGB that lcms2 makes from a profile. Safe from any thread once it is created.
+/// A colour conversion to sRGB, by lcms2 or by mapping tones. Safe from any thread once it is created.
 typedef struct halcyon_color halcyon_color;
 
 typedef enum { HALCYON_COLOR_RGB, HALCYON_COLOR_GRAY, HALCYON_COLOR_CMYK } halcyon_color_model;
@@ -176,6 +176,39 @@ halcyon_color *halcyon_color_create(const uint8_t *profile, size_t size, halcyon
 /// light.
 halcyon_color *halcyon_color_create_from_primaries(const double chromaticities[8], const float *curve, size_t count,
                                                    bool is_deep, bool *no_memory);
+enum {
+    /// The number of entries of `light`: for the signals 0, 16, 32 ... 65536, of which 65535 is the highest.
+    HALCYON_TONE_LIGHTS = 4097,
+    /// The number of equal steps of an octave.
+    HALCYON_TONE_STEPS = 32,
+};
+
+/// A function from 2^lowest to 2^highest, at most 24 octaves: its values at the steps of each octave, and at the end. Where it is
+/// asked for beyond, it has the value of that end.
+typedef struct {
+    const float *values;
+    int lowest, highest;
+} halcyon_tone_octaves;
+
+/// A conversion that maps tones: signal, light, light of the display if it is that of a scene, scaled light, light in the primaries
+/// of sRGB. Light is 1 where sRGB is white.
+typedef struct {
+    const float *light;
+    /// The factor from the light of a scene to that of the display, by the luminance of the scene. No values if the signal is that of
+    /// the display.
+    halcyon_tone_octaves display;
+    /// The weights of red, green and blue in that luminance.
+    float luminance[3];
+    /// The factor by the largest of red, green and blue.
+    halcyon_tone_octaves scale;
+    /// The rows of the matrix to the primaries of sRGB.
+    float matrix[9];
+    /// The level of sRGB, 0 to 255, of light.
+    halcyon_tone_octaves encoded;
+} halcyon_tone_curves;
+
+/// Creates a conversion that maps tones, for both bytes and words. The curves are copied.
+halcyon_color *halcyon_color_create_tone(const halcyon_tone_curves *curves, bool *no_memory);
 void halcyon_color_free(halcyon_color *color);
 /// Converts premultiplied BGRA in place.
 void halcyon_color_convert(const halcyon_color *color, uint8_t *bgra, size_t pixels, bool is_opaque);
