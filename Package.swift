@@ -17,6 +17,8 @@ let halcyon: [Target.Dependency] = [
 let freeFormats: [Target.Dependency] = [
     "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW", "HalcyonSVG", "HalcyonTIFF",
 ]
+/// The formats that the loaders of the system decode, for programs that isolate.
+let loaderFormats: [Target.Dependency] = ["HalcyonGdkPixbuf"]
 let moreFormats = freeFormats + ["HalcyonHEICEncoding"]
 
 /// A C library of the system by its module map, which links it and finds its headers without a .pc file: SwiftPM reads the
@@ -91,6 +93,8 @@ let package = Package(
             ]),
         // Formats beyond JPEG, PNG, WebP, GIF and BMP: to depend on the product is enough.
         .library(name: "HalcyonAVIF", targets: ["HalcyonAVIF"]),
+        // PNM, TGA, XPM, XBM, ICNS and others by the loaders of gdk-pixbuf, which the system may have: in decode workers only.
+        .library(name: "HalcyonGdkPixbuf", targets: ["HalcyonGdkPixbuf"]),
         .library(name: "HalcyonHEIC", targets: ["HalcyonHEIC"]),
         // Writes HEIC with x265, which is under the GPL.
         .library(name: "HalcyonHEICEncoding", targets: ["HalcyonHEICEncoding"]),
@@ -100,7 +104,8 @@ let package = Package(
         .library(name: "HalcyonTIFF", targets: ["HalcyonTIFF"]),
         // With the trait GTK.
         .library(name: "HalcyonGTK", targets: ["HalcyonGTK"]),
-        // With the trait GTK: libhalcyon-gtk.so, for programs in C and what calls C. It has all formats but the writer of HEIC.
+        // With the trait GTK: libhalcyon-gtk.so, for programs in C and what calls C. It has all formats but the writer of HEIC and
+        // those of the loaders of the system.
         .library(name: "halcyon-gtk", type: .dynamic, targets: ["HalcyonGTKC"]),
         // With the trait Video. Apart from the others, so that no program loads GStreamer at its start but those that import it.
         .library(name: "HalcyonVideo", targets: ["HalcyonVideo"]),
@@ -167,6 +172,8 @@ let package = Package(
         cTarget(
             "CHalcyonSVG", "SVG", dependencies: ["CHalcyonCodecs", "CCairo"],
             libraries: ["rsvg-2", "gobject-2.0", "glib-2.0", "cairo"]),
+        // No library of the system: a worker opens gdk-pixbuf and its loaders when it starts.
+        cTarget("CHalcyonGdkPixbuf", "GdkPixbuf", dependencies: ["CHalcyonCodecs"]),
         // Not a system library: its headers include each other by a path that only a .pc file knows, else this folder.
         .target(name: "CXML2", path: "Sources/CLibraries/CXML2", linkerSettings: [.linkedLibrary("xml2")]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"], libraries: ["curl", "ssl", "crypto"]),
@@ -185,6 +192,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         formatTarget("HalcyonAVIF", ["CAVIF"]),
+        formatTarget("HalcyonGdkPixbuf", ["CHalcyonGdkPixbuf"]),
         formatTarget("HalcyonHEIC", ["CHEIF"]),
         formatTarget("HalcyonHEICEncoding", ["CHEIF"]),
         formatTarget("HalcyonJPEGXL", ["CJXL", "CBrotli"]),
@@ -225,12 +233,13 @@ let package = Package(
         // file systems that fold case.
         .executableTarget(
             name: "HalcyonTool",
-            dependencies: halcyon + moreFormats + ["DemoServer", argumentParser],
+            dependencies: halcyon + moreFormats + loaderFormats + ["DemoServer", argumentParser],
             swiftSettings: strict),
 
         // The worker of isolated decodes. It links the codecs and nothing else.
         .executableTarget(
-            name: "HalcyonDecodeWorker", dependencies: ["HalcyonCodecs"] + freeFormats, swiftSettings: strict),
+            name: "HalcyonDecodeWorker", dependencies: ["HalcyonCodecs"] + freeFormats + loaderFormats,
+            swiftSettings: strict),
 
         // The GTK demo, and the server of the pictures of both demos.
         .executableTarget(
@@ -256,6 +265,11 @@ let package = Package(
             name: "CTestSVG",
             dependencies: [.target(name: "CRSVG", condition: .when(traits: ["Development"]))],
             path: "Tests/CTestSVG", cSettings: [.treatAllWarnings(as: .error)]),
+        // The same for gdk-pixbuf, whose header librsvg's brings along.
+        .target(
+            name: "CTestGdkPixbuf",
+            dependencies: [.target(name: "CRSVG", condition: .when(traits: ["Development"]))],
+            path: "Tests/CTestGdkPixbuf", cSettings: [.treatAllWarnings(as: .error)]),
         // Compiles the header of the C interface in C and in C++.
         .target(
             name: "CTestGTK", dependencies: ["CHalcyonGTKC", gtk], path: "Tests/CTestGTK",
@@ -305,8 +319,9 @@ let package = Package(
             testTarget("HalcyonImageTests", ["HalcyonImage", "HalcyonSystem"]),
             testTarget(
                 "HalcyonCodecsTests",
-                halcyon + moreFormats + [
-                    "TestSupport", "CHalcyonCodecs", "CHalcyonSVG", "CTestSVG", "CJXL", "CRAW", "CZlib", "DecodeBox",
+                halcyon + moreFormats + loaderFormats + [
+                    "TestSupport", "CHalcyonCodecs", "CHalcyonSVG", "CTestGdkPixbuf", "CTestSVG", "CJXL", "CRAW",
+                    "CZlib", "DecodeBox",
                     "HalcyonDecodeWorker",
                 ]),
             testTarget("HalcyonProcessingTests", halcyon + ["TestSupport"]),

@@ -4,6 +4,10 @@ import HalcyonSystem
 
 /// A reader of one or more image formats. Every method must accept arbitrary bytes without crashing.
 public protocol ImageDecoder: ImageCoder {
+    /// Whether files are decoded in workers only (`DecodeIsolation`), whatever a program asks for; headers may be read anywhere.
+    /// False by default. True for code that is not trusted with a program's memory.
+    var requiresIsolation: Bool { get }
+
     /// Returns whether the data begins with the signature of a format of this decoder. Costs a few byte comparisons.
     func canDecode(_ data: Data) -> Bool
 
@@ -82,6 +86,8 @@ public protocol ImageDecoder: ImageCoder {
 }
 
 extension ImageDecoder {
+    public var requiresIsolation: Bool { false }
+
     public func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent { CodedExtent(info) }
 
     public func colorProfile(of data: Data) -> ColorProfile? { nil }

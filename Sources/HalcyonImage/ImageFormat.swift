@@ -52,8 +52,26 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     /// SVG, a vector format.
     public static let svg = ImageFormat("svg", fileExtension: "svg", mimeType: "image/svg+xml")
 
+    /// PNM, the portable bitmaps, greymaps and pixmaps: PBM, PGM and PPM.
+    public static let pnm = ImageFormat("pnm", fileExtension: "pnm", mimeType: "image/x-portable-anymap")
+    /// TGA, the format of Truevision.
+    public static let tga = ImageFormat("tga", fileExtension: "tga", mimeType: "image/x-tga")
+    /// XPM, the pixmaps of the X Window System.
+    public static let xpm = ImageFormat("xpm", fileExtension: "xpm", mimeType: "image/x-xpixmap")
+    /// XBM, the bitmaps of the X Window System.
+    public static let xbm = ImageFormat("xbm", fileExtension: "xbm", mimeType: "image/x-xbitmap")
+    /// ICNS, the icons of macOS.
+    public static let icns = ImageFormat("icns", fileExtension: "icns", mimeType: "image/x-icns")
+    /// ANI, the animated cursors of Windows.
+    public static let ani = ImageFormat("ani", fileExtension: "ani", mimeType: "application/x-navi-animation")
+    /// JPEG 2000, named `jp2`.
+    public static let jpeg2000 = ImageFormat("jp2", fileExtension: "jp2", mimeType: "image/jp2")
+
     /// All formats that Halcyon has names for, whether or not a coder for them was built in.
-    public static let known: [ImageFormat] = [jpeg, png, gif, webp, heic, avif, jpegXL, tiff, raw, bmp, ico, qoi, svg]
+    public static let known: [ImageFormat] = [
+        jpeg, png, gif, webp, heic, avif, jpegXL, tiff, raw, bmp, ico, qoi, svg, pnm, tga, xpm, xbm, icns, ani,
+        jpeg2000,
+    ]
 
     /// Returns the known format with this name or file extension in any case (`jpeg`, `JPG`, `tif`); nil for others. A registry
     /// also finds those of its custom coders: `CoderRegistry.encodableFormat(named:)`.
@@ -72,6 +90,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
     private static let aliases = [
         "jpe": "jpeg", "tif": "tiff", "heif": "heic", "cur": "ico", "cr2": "raw", "cr3": "raw", "nef": "raw",
         "nrw": "raw",
+        "pbm": "pnm", "pgm": "pnm", "ppm": "pnm", "targa": "tga", "j2k": "jp2", "jpx": "jp2",
         "arw": "raw", "sr2": "raw", "srw": "raw", "orf": "raw", "rw2": "raw", "raf": "raw", "pef": "raw",
     ]
 }

@@ -152,6 +152,6 @@ import Testing
         // An uncompressed picture of TGA.
         let picture = Data(
             [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 16, 0, 24, 0] + [UInt8](repeating: 9, count: 40))
-        #expect(FormatSniffer.format(of: picture) == nil)
+        #expect(FormatSniffer.format(of: picture) == .tga)
     }
 }

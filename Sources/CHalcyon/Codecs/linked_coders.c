@@ -2,8 +2,11 @@
 
 // A module for more formats defines its function. Where it is not linked, the function's address is NULL.
 #define MODULE(name) extern void *halcyon_coder_##name(void) __attribute__((weak));
-// Detecting text costs more than a signature, so SVG comes first and is asked last.
-#define MODULES MODULE(svg) MODULE(tiff) MODULE(raw) MODULE(heic_encoder) MODULE(heic) MODULE(jpegxl) MODULE(avif)
+// The first is asked last: the loaders of the system, so that any other coder comes before them, and then SVG, since detecting
+// text costs more than a signature.
+#define MODULES                                                                                                        \
+    MODULE(gdk_pixbuf)                                                                                                 \
+    MODULE(svg) MODULE(tiff) MODULE(raw) MODULE(heic_encoder) MODULE(heic) MODULE(jpegxl) MODULE(avif)
 MODULES
 #undef MODULE
 

@@ -30,7 +30,7 @@ package struct ICOCoder: ImageDecoder {
         // A BMP is copied behind a file header, decoded, and masked.
         guard entry.isPNG else { return entry.range.count.adding(2, times: nativeSize.bitmapBytes) }
         let png = Self.bytes(of: entry, in: data)
-        return (try? Self.plan(png, convertsColor: true).workingBytes) ?? nativeSize.bitmapBytes
+        return IconPNG(png).workingBytes ?? nativeSize.bitmapBytes
     }
 
     package func metadataByteCount(_ data: Data) -> Int {
@@ -47,9 +47,7 @@ package struct ICOCoder: ImageDecoder {
                     return try ICOBitmap(part).decode(part, declaredBytes: entry.declaredBytes, context: context)
                 }
             }
-            let png = Self.bytes(of: entry, in: data)
-            let plan = try Self.plan(png, convertsColor: plan.convertsColor)
-            return try CoderRegistry([PNGCoder()]).decode(png, plan: plan, context: context).bitmap
+            return try IconPNG(Self.bytes(of: entry, in: data)).decode(plan, context: context)
         } catch CodecError.damaged(_, let reason) {
             throw ICODirectory.damaged(reason)
         }
@@ -58,11 +56,30 @@ package struct ICOCoder: ImageDecoder {
     private static func bytes(of entry: ICODirectory.Entry, in data: Data) -> Data {
         data.dropFirst(entry.range.lowerBound).prefix(entry.range.count)
     }
+}
 
-    /// The plan of a PNG as a still image at its own size. The limits hold for the icon, whose sizes are those of its pictures.
-    private static func plan(_ png: Data, convertsColor: Bool) throws -> DecodePlan {
+/// A picture of an icon that is a PNG: a still image at its own size. The limits hold for the icon, whose sizes are those of its
+/// pictures.
+package struct IconPNG {
+    private static let coders = CoderRegistry([PNGCoder()])
+    private let png: Data
+
+    package init(_ png: Data) {
+        self.png = png
+    }
+
+    /// The memory of its decode in bytes; nil if it cannot be read.
+    package var workingBytes: Int? { try? plan(convertsColor: true).workingBytes }
+
+    /// - Parameter icon: the plan of the icon, which says what becomes of the colours.
+    package func decode(_ icon: DecodePlan, context: WorkContext) throws -> Bitmap {
+        let plan = try plan(convertsColor: icon.convertsColor)
+        return try Self.coders.decode(png, plan: plan, context: context).bitmap
+    }
+
+    private func plan(convertsColor: Bool) throws -> DecodePlan {
         let limits = DecodeLimits.all.reduce(into: DecodeLimits()) { $0[keyPath: $1] = .max }
         let options = DecodeOptions(color: convertsColor ? .sRGB : .asStored, firstFrameOnly: true, limits: limits)
-        return try CoderRegistry([PNGCoder()]).plan(png, options: options)
+        return try Self.coders.plan(png, options: options)
     }
 }

@@ -10,6 +10,9 @@ import HalcyonSystem
 ///
 /// If isolation is asked for and cannot be had, the decode fails with `CodecError.isolationUnavailable`; it never falls back to
 /// this process. Coders of a program's own decode in this process unless its workers have them (`DecodeWorker`).
+///
+/// A decoder that `requiresIsolation`, as that of HalcyonGdkPixbuf does, decodes in workers in any case: in those of this value, or in
+/// `DecodeWorkers.shared` if nothing is isolated.
 public struct DecodeIsolation: Hashable, Sendable {
     /// One reference, since each request is copied with its isolation.
     private final class Isolated: Hashable, Sendable {
@@ -58,10 +61,19 @@ public struct DecodeIsolation: Hashable, Sendable {
     func workers(
         for coder: any ImageCoder, _ format: ImageFormat, context: WorkContext
     ) throws -> DecodeWorkers? {
-        guard let isolated, isolated.formats?.contains(format) != false,
-            try isolated.workers.have(coder, context: context)
-        else { return nil }
-        return isolated.workers
+        let isRequired = Self.isRequired(by: coder)
+        let asked = isolated.flatMap { $0.formats?.contains(format) != false ? $0.workers : nil }
+        guard let workers = asked ?? (isRequired ? isolated?.workers ?? .shared : nil) else { return nil }
+        if try workers.have(coder, for: format, context: context) { return workers }
+        guard !isRequired else {
+            throw CodecError.isolationUnavailable("the decode worker does not have the coder \(type(of: coder))")
+        }
+        return nil
+    }
+
+    /// Whether a coder decodes in workers only, and this process is none.
+    static func isRequired(by coder: any ImageCoder) -> Bool {
+        (coder as? any ImageDecoder)?.requiresIsolation == true && !DecodeWorker.isRunning
     }
 }
 

@@ -14,9 +14,13 @@ import HalcyonSystem
 /// program `halcyon-decode-worker` does nothing else, and starts faster than a program that loads more libraries.
 public enum DecodeWorker {
     private static let offered = Lock(false)
+    private static let running = Lock(false)
 
     /// Whether the program has called `runIfAsked`.
     static var isOffered: Bool { offered.withLock { $0 } }
+
+    /// Whether this process is a worker: decoders that `requiresIsolation` decode in no other.
+    public static var isRunning: Bool { running.withLock { $0 } }
 
     /// Runs as a worker if the process was started as one, and then never returns; otherwise returns at once.
     ///
@@ -28,20 +32,21 @@ public enum DecodeWorker {
     public static func runIfAsked(coders: () -> [any ImageCoder] = { CoderRegistry.standard().coders.reversed() }) {
         offered.withLock { $0 = true }
         guard let role = getenv(WorkerLaunch.Variable.role) else { return }
-        let readsFonts = strcmp(role, "fonts") == 0
+        running.withLock { $0 = true }
+        let kind = WorkerKind(rawValue: String(cString: role)) ?? .plain
         let usesLandlock = getenv(WorkerLaunch.Variable.withoutLandlock) == nil
         halcyon_box_limit_heap()
         halcyon_box_reset_faults()
         halcyon_box_close_files(WorkerLaunch.Descriptor.arena)
         var service = WorkerService(CoderRegistry(coders(), budget: DecodeBudget(capacity: .max)))
-        service.warmUp(readsFonts: readsFonts)
+        service.warmUp(kind)
         let addressSpace = halcyon_address_space()
         // A sanitizer has threads of its own, and reserves terabytes.
         let hasThreads = addressSpace < 1 << 40 && !halcyon_box_is_alone()
         let failure =
             hasThreads
             ? "the program had threads before it called DecodeWorker.runIfAsked()"
-            : closeBox(readsFonts: readsFonts, usesLandlock: usesLandlock)
+            : closeBox(readsFonts: kind == .fonts, usesLandlock: usesLandlock)
         service.greet(addressSpace: addressSpace, failure: failure)
         if failure == nil { service.run() }
         // No destructor runs: there is nothing to put in order, and some would open files.

@@ -108,11 +108,11 @@ public final class DecodeWorkers: Sendable {
     /// - Throws: `CodecError.isolationUnavailable`; `CancellationError`.
     public func prepare(context: WorkContext = .uncancellable) throws {
         guard state.withLock({ $0.idle.isEmpty && $0.statistics.workers == 0 }) else { return }
-        try start(context)
+        try prepare(.plain, context)
     }
 
-    private func start(_ context: WorkContext) throws {
-        try withWorker(readsFonts: false, context: context, preferring: { _ in true }) { _ in }
+    private func prepare(_ kind: WorkerKind, _ context: WorkContext) throws {
+        try withWorker(kind, context: context, preferring: { _ in true }) { _ in }
     }
 
     /// Ends all workers that are not in use. Later images start new ones.
@@ -129,13 +129,14 @@ public final class DecodeWorkers: Sendable {
 
     /// Returns whether the workers have the coder. False for a coder of the program's own that they do not have.
     ///
+    /// - Parameter format: the format that they are about to decode: one that suits is started if there is none to ask.
     /// - Throws: `CodecError.isolationUnavailable` for a coder of the library that they do not have, and if none starts;
     ///   `CancellationError`.
-    func have(_ coder: any ImageCoder, context: WorkContext) throws -> Bool {
+    func have(_ coder: any ImageCoder, for format: ImageFormat, context: WorkContext) throws -> Bool {
         let type = type(of: coder) as any Any.Type
         if let known = state.withLock({ $0.coders[ObjectIdentifier(type)] }) { return known }
         let name = String(reflecting: type)
-        if state.withLock({ $0.names == nil }) { try start(context) }
+        if state.withLock({ $0.names == nil }) { try prepare(WorkerKind(for: format), context) }
         let isThere = state.withLock { $0.names?.contains(name) ?? false }
         guard isThere || !name.hasPrefix("Halcyon") else {
             throw CodecError.isolationUnavailable("the decode worker does not have the coder \(name)")
@@ -165,7 +166,7 @@ public final class DecodeWorkers: Sendable {
         while true {
             do {
                 return try withWorker(
-                    readsFonts: format == .svg, isNew: ends > 0, context: context,
+                    WorkerKind(for: format), isNew: ends > 0, context: context,
                     preferring: { question.isKnown(to: $0) }
                 ) { worker in
                     do {
@@ -214,12 +215,12 @@ public final class DecodeWorkers: Sendable {
     ///
     /// - Parameter isNew: whether it must be one that has had no file yet.
     private func withWorker<Result>(
-        readsFonts: Bool, isNew: Bool = false, context: WorkContext, preferring isPreferred: (WorkerProcess) -> Bool,
+        _ kind: WorkerKind, isNew: Bool = false, context: WorkContext, preferring isPreferred: (WorkerProcess) -> Bool,
         _ body: (WorkerProcess) throws -> Result
     ) throws -> Result {
         try places.waitForReservation(of: 1, context: context)
         defer { places.release(1) }
-        let worker = try idleWorker(readsFonts, isNew, isPreferred) ?? start(readsFonts, context)
+        let worker = try idleWorker(kind, isNew, isPreferred) ?? start(kind, context)
         do {
             let result = try body(worker)
             putBack(worker, error: nil)
@@ -231,19 +232,19 @@ public final class DecodeWorkers: Sendable {
     }
 
     private func idleWorker(
-        _ readsFonts: Bool, _ isNew: Bool, _ isPreferred: (WorkerProcess) -> Bool
+        _ kind: WorkerKind, _ isNew: Bool, _ isPreferred: (WorkerProcess) -> Bool
     ) -> WorkerProcess? {
         let most = isNew ? 1 : imagesPerWorker
         return state.withLock { state in
-            let preferred = isNew ? nil : state.idle.lastIndex { $0.readsFonts == readsFonts && isPreferred($0) }
-            let index = preferred ?? state.idle.lastIndex { $0.readsFonts == readsFonts && $0.fileCount < most }
+            let preferred = isNew ? nil : state.idle.lastIndex { $0.kind == kind && isPreferred($0) }
+            let index = preferred ?? state.idle.lastIndex { $0.kind == kind && $0.fileCount < most }
             guard let index else { return nil }
             state.busy.append(state.idle.remove(at: index))
             return state.busy.last
         }
     }
 
-    private func start(_ readsFonts: Bool, _ context: WorkContext) throws -> WorkerProcess {
+    private func start(_ kind: WorkerKind, _ context: WorkContext) throws -> WorkerProcess {
         let (failure, surplus) = state.withLock { state -> (CodecError?, WorkerProcess?) in
             if let failure = state.failure, failure.watch.elapsed < Self.failureTime { return (failure.error, nil) }
             // Those that have had their images, and those for other formats, hold a place in vain.
@@ -255,7 +256,7 @@ public final class DecodeWorkers: Sendable {
         if let failure { throw failure }
         do {
             let launch = WorkerLaunch(
-                path: try WorkerLaunch.path(of: program), readsFonts: readsFonts, usesLandlock: usesLandlock)
+                path: try WorkerLaunch.path(of: program), kind: kind, usesLandlock: usesLandlock)
             let worker = try Self.process(launch, context)
             state.withLock { state in
                 state.busy.append(worker)

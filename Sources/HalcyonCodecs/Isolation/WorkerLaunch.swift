@@ -1,11 +1,26 @@
 import Foundation
+import HalcyonImage
 import HalcyonSystem
+
+/// The kinds of workers, by what they read before they give up their rights.
+enum WorkerKind: String {
+    /// Nothing but the settings of the libraries.
+    case plain
+    /// Fonts, of which they may read more later: for drawings.
+    case fonts
+    /// The loaders of the system: for the formats that nothing else reads.
+    case loaders
+
+    init(for format: ImageFormat) {
+        self = format == .svg ? .fonts : FormatProduct.ofLoaders.contains(format) ? .loaders : .plain
+    }
+}
 
 /// The program of a worker and the way in which it is started.
 struct WorkerLaunch {
     /// The names of the variables by which a worker knows what it is.
     enum Variable {
-        /// Set in a worker: `plain`, or `fonts` for one that may read fonts.
+        /// Set in a worker: its `WorkerKind`.
         static let role = "HALCYON_DECODE_WORKER_ROLE"
         /// Set in a worker that does without Landlock, which shows in tests that the list of system calls holds alone.
         static let withoutLandlock = "HALCYON_DECODE_WORKER_WITHOUT_LANDLOCK"
@@ -19,16 +34,17 @@ struct WorkerLaunch {
         static let arena: Int32 = 4
     }
 
-    /// The variables of this process that a worker gets: those that lead to libraries, fonts and the settings of sanitizers.
+    /// The variables of this process that a worker gets: those that lead to libraries, loaders, fonts and the settings of sanitizers.
     private static let passed = [
-        "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+        "LD_LIBRARY_PATH", "GDK_PIXBUF_MODULE_FILE", "LANG", "LC_ALL", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
         "XDG_DATA_DIRS",
         "FONTCONFIG_FILE", "FONTCONFIG_PATH", "FONTCONFIG_SYSROOT", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
         "UBSAN_OPTIONS",
     ]
 
     let path: String
-    let readsFonts: Bool
+    let kind: WorkerKind
     let usesLandlock: Bool
 
     /// Starts the process. It has no descriptor of this one but its channel and the memory that they share.
@@ -79,7 +95,7 @@ struct WorkerLaunch {
 
     private var environment: [String] {
         let kept = Self.passed.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
-        let role = "\(Variable.role)=\(readsFonts ? "fonts" : "plain")"
+        let role = "\(Variable.role)=\(kind.rawValue)"
         return kept + [role] + (usesLandlock ? [] : ["\(Variable.withoutLandlock)=1"])
     }
 }

@@ -54,7 +54,7 @@ final class WorkerProcess: Sendable {
     }
 
     let greeting: WorkerGreeting
-    let readsFonts: Bool
+    let kind: WorkerKind
     private let channel: WorkerChannel
     private let arena: WorkerArena
     private let process: ChildProcess
@@ -67,7 +67,7 @@ final class WorkerProcess: Sendable {
         var end: Int32 = -1
         channel = try WorkerChannel(otherEnd: &end)
         defer { close(end) }
-        readsFonts = launch.readsFonts
+        kind = launch.kind
         let memory = try SharedMemory(byteCount: WorkerArena.byteCount)
         guard let arena = WorkerArena(memory.file) else { throw SharedMemory.unavailable }
         self.arena = arena
@@ -249,7 +249,7 @@ final class WorkerProcess: Sendable {
         let base = greeting.addressSpace
         // A sanitizer reserves terabytes: its worker has no limit.
         let isLimited = base > 0 && base < 1 << 40
-        let spare = readsFonts ? Self.spareAddressSpace.fonts : Self.spareAddressSpace.plain
+        let spare = kind == .fonts ? Self.spareAddressSpace.fonts : Self.spareAddressSpace.plain
         let (space, isDue) = state.withLock { state -> (Int, Bool) in
             let kept = (state.sessions + state.endedSessions).reduce(0) { $0.adding(1, times: $1.cost) }
             let needed = [bytes, kept, spare].reduce(base) { $0.adding(1, times: $1) }

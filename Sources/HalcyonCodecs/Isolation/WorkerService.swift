@@ -50,14 +50,21 @@ struct WorkerService {
         <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><text y="8" font-size="8">a</text></svg>
         """
 
+    /// A bitmap of one pixel, which makes the coder of the system's loaders open all of them.
+    private static let bit = "P1 1 1 1\n"
+
     /// Lets the libraries read what they read once: settings, lists of fonts, the number of processors.
-    func warmUp(readsFonts: Bool) {
+    func warmUp(_ kind: WorkerKind) {
         _ = SystemGrant.current
         // lcms2 writes the time into the profiles that it makes; the time zone is in a file.
         tzset()
         // The C library sets up a signal at its first thread.
         _ = try? WorkerThread.run(name: "halcyon-first", stackSize: 1 << 20) {}
-        if readsFonts { _ = try? coders.decode(Data(Self.drawing.utf8)) }
+        switch kind {
+        case .plain: break
+        case .fonts: _ = try? coders.decode(Data(Self.drawing.utf8))
+        case .loaders: _ = try? coders.decode(Data(Self.bit.utf8))
+        }
     }
 
     /// Sends the first message.

@@ -100,7 +100,8 @@ extension CoderRegistry {
             guard showsThumbnail else { return decoding }
             return ThumbnailFirst(decoding, of: decoder, coders: self, options: options, budget: budget)
         }
-        guard let isolation = options.isolation, !isolation.isInProcess else { return makeOwn() }
+        let isolation = options.isolation ?? .inProcess
+        guard !isolation.isInProcess || DecodeIsolation.isRequired(by: decoder) else { return makeOwn() }
         let format = FormatSniffer.format(of: data) ?? decoder.formats.first ?? .bitmap
         return IsolatedPreviews(
             self, format, options: options, budget: budget, showsThumbnail: showsThumbnail,

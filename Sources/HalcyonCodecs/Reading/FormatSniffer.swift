@@ -32,6 +32,14 @@ public enum FormatSniffer {
         }
     }
 
+    /// Returns the format of data that only a loader of the system reads; nil if another coder may read it.
+    package static func loaderFormat(of data: Data) -> ImageFormat? {
+        data.read { reader in
+            guard let format = raster(reader), FormatProduct.ofLoaders.contains(format) else { return nil }
+            return format
+        }
+    }
+
     private static func raster(_ reader: ByteReader) -> ImageFormat? {
         if reader.matches([0xFF, 0xD8, 0xFF], at: 0) { return .jpeg }
         if reader.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) { return .png }
@@ -43,7 +51,7 @@ public enum FormatSniffer {
         if isICO(reader) { return .ico }
         if isBMP(reader) { return .bmp }
         if reader.matches("qoif", at: 0) { return .qoi }
-        return nil
+        return LoaderSignature.format(reader)
     }
 
     /// Returns whether the data is classic TIFF (42) or BigTIFF (43), in either byte order.

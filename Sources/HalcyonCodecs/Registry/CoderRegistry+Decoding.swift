@@ -9,7 +9,9 @@ extension CoderRegistry {
     /// - Throws: `CodecError.notAnImage`, `.unsupportedFormat` or `.damaged`; the errors of isolation.
     public func probe(_ data: Data, isolation: DecodeIsolation = .inProcess) throws -> ImageInfo {
         let decoder = try requireDecoder(for: data)
-        if let file = try isolatedFile(data, decoder, isolation, context: .uncancellable) { return try file.info() }
+        if !isolation.isInProcess, let file = try isolatedFile(data, decoder, isolation, context: .uncancellable) {
+            return try file.info()
+        }
         return try decoder.probe(data)
     }
 
@@ -95,7 +97,8 @@ extension CoderRegistry {
     func isolatedFile(
         _ data: Data, _ coder: any ImageCoder, _ isolation: DecodeIsolation?, context: WorkContext
     ) throws -> IsolatedFile? {
-        guard let isolation, !isolation.isInProcess else { return nil }
+        let isolation = isolation ?? .inProcess
+        guard !isolation.isInProcess || DecodeIsolation.isRequired(by: coder) else { return nil }
         let format = FormatSniffer.format(of: data) ?? coder.formats.first ?? .bitmap
         return try isolation.workers(for: coder, format, context: context).map { IsolatedFile(data, format, for: $0) }
     }
@@ -105,6 +108,10 @@ extension CoderRegistry {
     ) throws -> Image {
         try context.checkCancellation()
         if let isolated = plan.isolated { return try isolated.image(by: plan, context: context) }
+        guard !DecodeIsolation.isRequired(by: decoder) else {
+            throw CodecError.isolationUnavailable(
+                "\(plan.info.format) is decoded in workers only, and the plan is of none")
+        }
         if let picture = plan.picture {
             return try thumbnail(of: data, picture, decoder: decoder, plan: plan, context: context)
         }

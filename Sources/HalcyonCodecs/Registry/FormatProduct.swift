@@ -2,10 +2,13 @@ import HalcyonImage
 
 /// The products of the package whose coders read or write the formats beyond those of every program.
 package enum FormatProduct {
+    /// The formats of `HalcyonGdkPixbuf`, which are decoded by the loaders of the system, in workers of their own kind.
+    package static let ofLoaders: [ImageFormat] = [.pnm, .tga, .xpm, .xbm, .icns, .ani, .jpeg2000]
+
     private static let decoding: [ImageFormat: String] = [
         .avif: "HalcyonAVIF", .heic: "HalcyonHEIC", .jpegXL: "HalcyonJPEGXL", .raw: "HalcyonRAW", .svg: "HalcyonSVG",
         .tiff: "HalcyonTIFF",
-    ]
+    ].merging(ofLoaders.map { ($0, "HalcyonGdkPixbuf") }) { product, _ in product }
     private static let encoding: [ImageFormat: String] = [
         .avif: "HalcyonAVIF", .heic: "HalcyonHEICEncoding", .jpegXL: "HalcyonJPEGXL",
     ]
