@@ -8,7 +8,8 @@ import HalcyonSystem
 /// A coder for HEIC and HEIF still images by libheif: 8, 10 and 12 bits, grids and alpha. It decodes the primary
 /// image of several.
 ///
-/// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8. HEIC
+/// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8, unless
+/// they are asked for. HEIC
 /// is written by the module HalcyonHEICEncoding.
 package struct HEICCoder: ThumbnailImageDecoder {
     package init() {}
@@ -60,6 +61,10 @@ package struct HEICCoder: ThumbnailImageDecoder {
     }
 
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        try Self.pixels(of: data, plan: plan, context: context).bitmap(plan: plan)
+    }
+
+    private static func pixels(of data: Data, plan: DecodePlan, context: WorkContext) throws -> HEICPixels {
         try data.withUnsafeBytes { bytes in
             let header = ISOImageHeader(ByteReader(bytes))
             guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }
@@ -68,9 +73,27 @@ package struct HEICCoder: ThumbnailImageDecoder {
             return try HEICFile.read(bytes, side: side) { file in
                 let pixels = try HEICPixels(file)
                 try context.checkCancellation()
-                return try pixels.bitmap(plan: plan)
+                return pixels
             }
         }
+    }
+}
+
+extension HEICCoder: DeepImageDecoder {
+    package func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels? {
+        data.withUnsafeBytes { bytes in
+            try? HEICFile.read(bytes) { file in
+                file.bitsPerChannel > 8
+                    ? DeepPixels(profile: file.colorProfile, isMultiplied: file.isMultiplied) : nil
+            }
+        }
+    }
+
+    package func decodeDeep(
+        _ data: Data, plan: DecodePlan, format: DeepBitmap.Format, into words: UnsafeMutableRawBufferPointer,
+        context: WorkContext
+    ) throws {
+        try Self.pixels(of: data, plan: plan, context: context).write(to: words, size: plan.nativeSize)
     }
 }
 

@@ -39,6 +39,9 @@ struct HEICFile {
         PixelSize(Int(heif_image_handle_get_width(handle)), Int(heif_image_handle_get_height(handle)))
     }
 
+    /// Whether the file stores pixels that are multiplied by their alpha.
+    var isMultiplied: Bool { heif_image_handle_is_premultiplied_alpha(handle) != 0 }
+
     /// The number of bits per channel; 8 if the file does not declare it.
     var bitsPerChannel: Int {
         let bits = Int(heif_image_handle_get_luma_bits_per_pixel(handle))
@@ -107,7 +110,7 @@ final class HEICPixels {
         defer { heif_decoding_options_free(options) }
         options.pointee.strict_decoding = 1
         bits = file.bitsPerChannel
-        isMultiplied = heif_image_handle_is_premultiplied_alpha(file.handle) != 0
+        isMultiplied = file.isMultiplied
         // With an 8-bit layout, libheif would truncate the lower bits.
         let chroma = bits > 8 ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
         var image: OpaquePointer?
@@ -123,18 +126,9 @@ final class HEICPixels {
     /// - Throws: `CodecError.damaged` if the pixels do not match the header.
     func bitmap(plan: DecodePlan) throws -> Bitmap {
         let size = plan.nativeSize
-        let channel = heif_channel_interleaved
-        var stride: Int32 = 0
-        guard heif_image_get_width(image, channel) == size.width,
-            heif_image_get_height(image, channel) == size.height,
-            let plane = heif_image_get_plane_readonly(image, channel, &stride),
-            Int(stride) >= size.width * (bits > 8 ? 8 : 4),
-            heif_image_get_bits_per_pixel_range(image, channel) == bits
-        else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
         return try Bitmap(size: size, isOpaque: !plan.info.hasAlpha) { pixels in
             guard let target = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
-            for y in 0..<size.height {
-                let source = plane + y * Int(stride)
+            try forEachRow(of: size) { y, source in
                 halcyon_rgba_to_bgra(source, target + y * size.width * 4, size.width, Int32(bits))
             }
             if !plan.info.hasAlpha {
@@ -143,5 +137,27 @@ final class HEICPixels {
                 halcyon_premultiply(target, size.width * size.height)
             }
         }
+    }
+
+    /// Writes RGBA of 16 bits a channel, multiplied by alpha if `isMultiplied`.
+    ///
+    /// - Throws: `CodecError.damaged` if the pixels do not match the header.
+    func write(to words: UnsafeMutableRawBufferPointer, size: PixelSize) throws {
+        guard let target = words.baseAddress?.assumingMemoryBound(to: UInt16.self) else { return }
+        try forEachRow(of: size) { y, source in
+            halcyon_deep_expand(source, Int32(bits), target + y * size.width * 4, size.width)
+        }
+    }
+
+    private func forEachRow(of size: PixelSize, _ body: (Int, UnsafePointer<UInt8>) -> Void) throws {
+        let channel = heif_channel_interleaved
+        var stride: Int32 = 0
+        guard heif_image_get_width(image, channel) == size.width,
+            heif_image_get_height(image, channel) == size.height,
+            let plane = heif_image_get_plane_readonly(image, channel, &stride),
+            Int(stride) >= size.width * (bits > 8 ? 8 : 4),
+            heif_image_get_bits_per_pixel_range(image, channel) == bits
+        else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
+        for y in 0..<size.height { body(y, plane + y * Int(stride)) }
     }
 }

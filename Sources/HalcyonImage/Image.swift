@@ -8,9 +8,10 @@ public struct Image: Sendable {
         var info: ImageInfo
         var animation: AnimatedImage?
         var colorProfile: Data?
+        var deepBitmap: DeepBitmap?
 
         /// Whether all of the facts are true of other pixels as well: nothing belongs to these alone.
-        var fitOtherPixels: Bool { animation == nil }
+        var fitOtherPixels: Bool { animation == nil && deepBitmap == nil }
         /// The facts that are true of other pixels as well.
         var ofOtherPixels: Facts { Facts(info: info, colorProfile: colorProfile) }
     }
@@ -33,6 +34,12 @@ public struct Image: Sendable {
     public var info: ImageInfo { facts.info }
     /// The frames, of which `bitmap` is the first; nil for a still image, or if only the first frame was requested.
     public var animation: AnimatedImage? { facts.animation }
+
+    /// The pixels of more than 8 bits a channel, of the size of `bitmap`, if the decode was asked for them (`DecodeOptions.depth`).
+    ///
+    /// Nil otherwise, and for an animation. Resizing, cropping, flipping and quarter turns keep them; every other processor works on
+    /// `bitmap`, and its result has none.
+    public var deepBitmap: DeepBitmap? { facts.deepBitmap }
 
     /// The image's pixels per unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size at which a
     /// view shows the image, never a pixel.
@@ -73,6 +80,21 @@ public struct Image: Sendable {
         return image
     }
 
+    /// Returns an image with the same facts and other pixels of both kinds, which have one size.
+    package func replacing(_ bitmap: Bitmap, _ deepBitmap: DeepBitmap?) -> Image {
+        var image = replacing(bitmap)
+        if let deepBitmap { image.facts.deepBitmap = deepBitmap }
+        return image
+    }
+
+    /// The image with its `bitmap` alone.
+    package var withoutDeepBitmap: Image {
+        guard deepBitmap != nil else { return self }
+        var image = self
+        image.facts.deepBitmap = nil
+        return image
+    }
+
     /// Returns an image with the same pixels and an animation of which they are the first frame.
     package func replacing(animation: AnimatedImage) -> Image {
         var image = self
@@ -81,13 +103,15 @@ public struct Image: Sendable {
     }
 
     /// The bytes that the image keeps in memory, which are its cost in a memory cache.
-    public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) }
+    public var cost: Int { bitmap.byteCount + (animation?.cost ?? 0) + (deepBitmap?.byteCount ?? 0) }
 }
 
 extension Image {
     /// A closure that makes this image again from its bitmap, for as long as the source of its frames is kept alive elsewhere;
-    /// nil if that source is not an object and therefore cannot be referenced weakly. The closure keeps neither alive.
+    /// nil if that source is not an object and therefore cannot be referenced weakly, and for an image with deep pixels. The closure
+    /// keeps neither alive.
     package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
+        guard deepBitmap == nil else { return nil }
         guard let animation else {
             return { [shared, scale, isTemplate, mirrorsForRightToLeft] bitmap in
                 var image = Image(bitmap: bitmap, shared: shared)

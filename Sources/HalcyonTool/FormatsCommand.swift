@@ -19,7 +19,8 @@ struct FormatsCommand: ParsableCommand {
 /// The capabilities of each format as rows of text.
 struct FormatsTable {
     static let head = [
-        "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
+        "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated", "more than 8 bits",
+        "encode more than 8 bits",
     ]
 
     let rows: [[String]]
@@ -28,7 +29,7 @@ struct FormatsTable {
         rows = capabilities.map { format in
             let facts = [
                 format.decodes, format.decodesAnimations, format.decodesProgressively, format.scalesWhileDecoding,
-                format.encodes, format.encodesAnimations,
+                format.encodes, format.encodesAnimations, format.decodesDeep, format.encodesDeep,
             ]
             return [format.format.name] + facts.map { $0 ? "yes" : "–" }
         }

@@ -185,5 +185,8 @@ extension KeyEncoder {
         encode(frames)
         encode(0)
         encode(profile)
+        // It has no deep pixels.
+        encode(false)
+        encode(false)
     }
 }

@@ -91,7 +91,8 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
         let keeps = image.animation != nil && (own == .webp || (own == .gif && keepsGIF)) && coders.canEncode(own)
         return try coders.encode(
             image, as: keeps ? own : coders.canEncode(.png) ? .png : nil,
-            options: EncodeOptions(quality: 1, isLossless: true), context: context)
+            options: EncodeOptions(quality: 1, isLossless: true, bitsPerChannel: image.deepBitmap == nil ? nil : 16),
+            context: context)
     }
 }
 
@@ -118,11 +119,12 @@ public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     }
 
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
-        // Pixels hold less than a vector image.
-        if input.image.info.isVector, let original = input.original { return original }
+        // Pixels hold less than a vector image, and those of 8 bits less than one with deep pixels.
+        if input.image.info.isVector || input.image.deepBitmap != nil, let original = input.original { return original }
         let fits = input.coders.canEncode(format, showing: input.image)
-        return try input.coders.encode(
-            input.image, as: fits ? format : .png, options: fits ? options : EncodeOptions(), context: context)
+        var options = fits ? options : EncodeOptions()
+        if input.image.deepBitmap != nil, options.bitsPerChannel == nil { options.bitsPerChannel = 16 }
+        return try input.coders.encode(input.image, as: fits ? format : .png, options: options, context: context)
     }
 }
 

@@ -52,6 +52,8 @@ extension CoderRegistry {
         var options = options
         var image = image
         if let animation = image.animation { image = image.replacing(animation: animation.makeReader()) }
+        // Deep pixels that are not written take no part in what follows.
+        if !options.isDeep || encoder.mostBitsPerChannel(format) <= 8 { image = image.withoutDeepBitmap }
         image = try Self.reduced(image, options: options, context: context)
         let isStill = image.animation == nil || options.firstFrameOnly || !(encoder is any AnimatedImageEncoder)
         let writesMetadata = isStill && encoder.writesMetadata(format)
@@ -72,6 +74,7 @@ extension CoderRegistry {
     package func requireEncoder(for format: ImageFormat, options: EncodeOptions) throws -> any ImageEncoder {
         guard let encoder = encoder(for: format) else { throw CodecError.noEncoder(for: format) }
         _ = try options.checkedQuality(for: format)
+        try options.checkBits(for: format)
         return encoder
     }
 
@@ -118,7 +121,8 @@ extension CoderRegistry {
         }
         let orientation = options.storedOrientation(of: image)
         guard orientation != .up else { return image }
-        return image.replacing(try image.bitmap.oriented(orientation.inverse))
+        return image.replacing(
+            try image.bitmap.oriented(orientation.inverse), try image.deepBitmap?.oriented(nil, orientation.inverse))
     }
 
     /// Returns the image with its sides reduced to `maximumSide`.
@@ -130,7 +134,8 @@ extension CoderRegistry {
         guard side > 0 else { throw BitmapError.invalidSize(box) }
         guard image.width > side || image.height > side else { return image }
         let geometry = ResizeGeometry(source: image.size, box: box, mode: .fit, upscale: false)
-        return try (options.firstFrameOnly ? image.replacing(image.bitmap) : image).reduced(geometry, context: context)
+        let isStill = options.firstFrameOnly && image.animation != nil
+        return try (isStill ? image.replacing(image.bitmap) : image).reduced(geometry, context: context)
     }
 }
 
@@ -146,7 +151,9 @@ extension Image {
                 source: ReducedFrames(animation: animation, geometry: geometry, light: light), size: geometry.size,
                 durations: animation.durations, loopCount: animation.loopCount)
         }
+        let deep = try deepBitmap?.resampled(nil, geometry, light: light, context: context)
         var reduced = Image(bitmap: bitmap, info: info, animation: frames)
+        if let deep { reduced = reduced.replacing(bitmap, deep) }
         reduced.colorProfile = colorProfile
         return reduced
     }
@@ -162,7 +169,8 @@ extension Image {
                 source: ConvertedFrames(animation: animation, transform: transform), size: animation.size,
                 durations: animation.durations, loopCount: animation.loopCount)
         }
-        return Image(bitmap: try transform.convert(bitmap), info: info, animation: frames)
+        let converted = Image(bitmap: try transform.convert(bitmap), info: info, animation: frames)
+        return deepBitmap == nil ? converted : converted.replacing(converted.bitmap, deepBitmap)
     }
 }
 

@@ -124,7 +124,7 @@ struct PlanFacts {
     }
 }
 
-/// The facts of a decoded image beside its pixels, behind which its durations and its profile follow.
+/// The facts of a decoded image beside its pixels, behind which its deep pixels, its durations and its profile follow.
 struct ImageFacts {
     let info: ImageInfo
     let size: PixelSize
@@ -134,6 +134,8 @@ struct ImageFacts {
     let loopCount: Int
     /// The length of the ICC profile; nil if there is none.
     let profileBytes: Int?
+    /// Whether the deep pixels, which follow the others, are opaque; nil if there are none.
+    let isDeepOpaque: Bool?
 
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(wire: info)
@@ -142,18 +144,21 @@ struct ImageFacts {
         encoder.encode(frameCount)
         encoder.encode(loopCount)
         encoder.encode(profileBytes)
+        encoder.encode(isDeepOpaque != nil)
+        encoder.encode(isDeepOpaque ?? false)
     }
 
     /// The facts of a still image whose rows were passed on as they were decoded.
     init(still plan: DecodePlan, profileBytes: Int?) {
         (info, size, isOpaque) = (plan.info, plan.finalSize, !plan.info.hasAlpha)
-        (frameCount, loopCount, self.profileBytes) = (0, 0, profileBytes)
+        (frameCount, loopCount, self.profileBytes, isDeepOpaque) = (0, 0, profileBytes, nil)
     }
 
     init(_ image: Image) {
         (info, size, isOpaque) = (image.info, image.size, image.bitmap.isOpaque)
         (frameCount, loopCount) = (image.animation?.frameCount ?? 0, image.animation?.loopCount ?? 0)
         profileBytes = image.colorProfile?.count
+        isDeepOpaque = image.deepBitmap?.isOpaque
     }
 
     /// Returns the number of bytes behind the pixels: eight for each frame, and a profile if colours are not converted.
@@ -181,6 +186,8 @@ struct ImageFacts {
         frameCount = try reader.int(0...Int.max)
         loopCount = try reader.int(0...Int.max)
         profileBytes = try reader.optionalInt()
+        let (hasDepth, isOpaque) = (try reader.bool(), try reader.bool())
+        isDeepOpaque = hasDepth ? isOpaque : nil
     }
 }
 
@@ -290,7 +297,7 @@ enum WorkerAnswer {
 /// The first message of a worker: what it is, or why it could not lock itself in.
 struct WorkerGreeting {
     /// Raised with every change of the messages: a worker of another version is of no use.
-    static let version = 3
+    static let version = 4
 
     /// The coders, by the names of their types.
     let coders: [String]

@@ -143,7 +143,8 @@ struct WorkerService {
 
     /// Whether the pixels and durations fit into the windows, and no profile comes behind them, whose length only the decode tells.
     private static func fits(_ plan: DecodePlan, _ result: ResultWriter) -> Bool {
-        plan.convertsColor && result.hasRoom(for: plan.finalSize.bitmapBytes.adding(8, times: plan.info.frameCount))
+        let pixels = plan.finalSize.bitmapBytes.adding(plan.depth == nil ? 0 : 2, times: plan.finalSize.bitmapBytes)
+        return plan.convertsColor && result.hasRoom(for: pixels.adding(8, times: plan.info.frameCount))
     }
 
     /// Makes the frame that was asked for, and those that follow it for a moment.
@@ -262,9 +263,10 @@ extension CoderRegistry {
 }
 
 extension ResultWriter {
-    /// Writes the pixels, the durations of the frames and the profile.
+    /// Writes the pixels, the deep ones, the durations of the frames and the profile.
     fileprivate func write(_ image: Image) -> ImageFacts {
         write(image.bitmap)
+        image.deepBitmap?.withPixels(write)
         (image.animation?.durations ?? []).map(\.nanoseconds).withUnsafeBytes(write)
         image.colorProfile?.withUnsafeBytes(write)
         return ImageFacts(image)

@@ -114,6 +114,9 @@ extension CoderRegistry {
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         defer { HeapTrim.after(plan.heapBytes) }
+        if let depth = plan.depth {
+            return try decodeDeep(data, decoder: decoder, plan: plan, depth: depth, context: context)
+        }
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         let (reduced, isPart) = try Self.reducedOrPart(
             data, decoder: decoder, plan: plan, color: color, context: context)
@@ -128,7 +131,7 @@ extension CoderRegistry {
     }
 
     /// Decodes to the final size in stored orientation, or to what there is if the plan allows that.
-    private static func reducedOrPart(
+    static func reducedOrPart(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> (bitmap: Bitmap, isPart: Bool) {
         do {
@@ -217,7 +220,7 @@ extension CoderRegistry {
         of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void,
         room: @escaping (Int) -> UnsafeMutableRawPointer?
     ) throws -> Bool {
-        guard plan.picture == nil, plan.residual == nil, plan.info.orientation == .up, !plan.allowsIncomplete,
+        guard plan.picture == nil, plan.residual == nil, plan.depth == nil, plan.info.orientation == .up, !plan.allowsIncomplete,
             !plan.info.isAnimated, let decoder = try requireDecoder(for: data) as? any RowImageDecoder,
             decoder.deliversRows(of: data, info: plan.info),
             try ColorTransforms.shared.transform(for: plan, of: data, decoder) == nil
@@ -255,7 +258,7 @@ extension CoderRegistry {
     }
 
     /// Applies the orientation, which happens here and nowhere else, and last, because there are fewer pixels then.
-    private static func turned(_ bitmap: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+    static func turned(_ bitmap: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
         guard plan.info.orientation != .up else { return bitmap }
         try context.checkCancellation()
         return try bitmap.oriented(plan.info.orientation)

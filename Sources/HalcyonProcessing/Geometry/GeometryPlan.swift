@@ -46,19 +46,29 @@ struct GeometryPlan {
         scaling = (geometry.turned(by: orientation.inverse, from: size), filter, light)
     }
 
+    /// Applies the plan to the pixels of 8 bits and to the deep ones, if there are some.
     func applied(to image: Image, context: WorkContext) throws -> Image {
         try context.checkCancellation()
         let whole = part.size == source ? nil : part
         if let scaling, whole != nil || !scaling.geometry.isIdentity(for: source) {
             let scaled = try image.bitmap.resampled(
                 whole, scaling.geometry, filter: scaling.filter, light: scaling.light, context: context)
-            if orientation == .up { return image.replacing(scaled) }
-            return image.replacing(try scaled.oriented(nil, orientation, context: context))
+            let deep = try image.deepBitmap?.resampled(
+                whole, scaling.geometry, filter: scaling.filter, light: scaling.light, context: context)
+            if orientation == .up { return image.replacing(scaled, deep) }
+            return image.replacing(
+                try scaled.oriented(nil, orientation, context: context),
+                try deep?.oriented(nil, orientation, context: context))
         }
         if orientation != .up {
-            return image.replacing(try image.bitmap.oriented(whole, orientation, context: context))
+            return image.replacing(
+                try image.bitmap.oriented(whole, orientation, context: context),
+                try image.deepBitmap?.oriented(whole, orientation, context: context))
         }
-        return whole == nil ? image : image.replacing(try image.bitmap.cropped(to: part, context: context))
+        if whole == nil { return image }
+        return image.replacing(
+            try image.bitmap.cropped(to: part, context: context),
+            try image.deepBitmap?.cropped(to: part, context: context))
     }
 }
 

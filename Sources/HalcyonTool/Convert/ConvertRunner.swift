@@ -8,6 +8,8 @@ struct ConvertRunner: Sendable {
     let steps: [ConvertPlan.Step]
     let processors: [any ImageProcessor]
     let maximumSide: Int?
+    /// The bits of a channel of the outputs; nil for 8.
+    let depth: Int?
     /// The rewriting without loss, if pictures are not decoded.
     let transcode: ImageEncoding?
     /// Encodes what was loaded.
@@ -48,6 +50,7 @@ struct ConvertRunner: Sendable {
         var request = ImageRequest(.data(data, key: "convert:\(index)"), processors: processors)
         request.cachePolicy = CachePolicy(reads: [], writes: [])
         request.decode.target = maximumSide.map { TargetSize(PixelSize($0, $0)) }
+        if let depth, depth > 8 { request.decode.depth = DeepBitmap.Format() }
         return request
     }
 }
