@@ -14,7 +14,8 @@ extension AVIFCoder {
     ) throws -> Data {
         let space = deep.format.colorSpace
         let integers = try deep.converted(to: .init(.uint16, colorSpace: space), context: context)
-        return try withTarget(deep.size, bits: options.bitsPerChannel ?? 8 <= 10 ? 10 : 12, options: options) { target in
+        return try withTarget(deep.size, bits: options.bitsPerChannel ?? 8 <= 10 ? 10 : 12, options: options) {
+            target in
             AVIFFile.setOrientation(orientation, of: &target.pointee)
             describe(&target.pointee, space, options: options)
             try convert(integers, into: target)

@@ -143,7 +143,9 @@ final class HEICPixels {
     ///
     /// - Throws: `CodecError.damaged` if the pixels do not match the header.
     func write(to words: UnsafeMutableRawBufferPointer, size: PixelSize) throws {
-        guard let target = words.baseAddress?.assumingMemoryBound(to: UInt16.self) else { return }
+        guard bits > 8, let target = words.baseAddress?.assumingMemoryBound(to: UInt16.self) else {
+            throw CodecError.damaged(.heic, reason: "its pixels do not match its header")
+        }
         try forEachRow(of: size) { y, source in
             halcyon_deep_expand(source, Int32(bits), target + y * size.width * 4, size.width)
         }

@@ -142,7 +142,11 @@ extension TIFFCoder: DeepImageDecoder {
     ) throws {
         let isFloat = data.read { (try? TIFFHeader($0))?.pages.first?.isFloat } ?? false
         let channels = isFloat ? DeepPixels.channelsOfFloats(for: format) : .uint16
-        try pages(of: data).decodeDeep(into: words, channels, context: context)
+        let pages = try pages(of: data)
+        guard pages.size == plan.nativeSize else {
+            throw CodecError.damaged(.tiff, reason: "the decoded size differs from the header")
+        }
+        try pages.decodeDeep(into: words, channels, context: context)
     }
 }
 
@@ -167,7 +171,8 @@ extension TIFFPages {
     fileprivate func layout(of page: Page) -> halcyon_tiff_layout {
         halcyon_tiff_layout(
             directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
-            allows_missing: false, most_bytes: maximumBytes, ink: ink, words: nil, channels: DeepBitmap.Channels.uint16.kernel)
+            allows_missing: false, most_bytes: maximumBytes, ink: ink, words: nil,
+            channels: DeepBitmap.Channels.uint16.kernel)
     }
 }
 

@@ -19,7 +19,8 @@ struct FormatsCommand: ParsableCommand {
 /// The capabilities of each format as rows of text.
 struct FormatsTable {
     static let head = [
-        "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated", "more than 8 bits",
+        "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
+        "more than 8 bits",
         "encode more than 8 bits",
     ]
 

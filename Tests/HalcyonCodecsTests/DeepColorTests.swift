@@ -84,7 +84,8 @@ import Testing
 
     @Test func brightLightStaysInFloatsAndIsClippedInIntegers() throws {
         let bright = [4.0, 2, 0.5, 1]
-        #expect(try pixel(bright, in: linear, as: .init(.uint16, colorSpace: .linearSRGB)) == [1, 1, 32768.0 / 65535, 1])
+        #expect(
+            try pixel(bright, in: linear, as: .init(.uint16, colorSpace: .linearSRGB)) == [1, 1, 32768.0 / 65535, 1])
         let there = try pixel(bright, in: linear, as: .init(.float16, colorSpace: .sRGB))
         #expect(isNear(there, [1.8248, 1.3534, 0.7354, 1], 0.002))
         let pq = try pixel(bright, in: linear, as: .init(.uint16, colorSpace: .bt2020PQ))
@@ -134,13 +135,9 @@ import Testing
     /// A profile is read by lcms2, the same primaries and curve by their formulas.
     @Test func aProfileOfDisplayP3IsDisplayP3() throws {
         let registry = CoderRegistry.standard()
-        let data = try Fixture.read("color/rgb8-p3.png")
-        let profile = try #require(
-            try registry.decode(data, options: DecodeOptions(color: .asStored)).colorProfile)
-        var picture = try registry.decode(Fixture.read("deep/rgb.png"), options: DecodeOptions())
-        picture.colorProfile = profile
-        let file = try registry.encode(picture, as: .png)
-        let kept = try registry.decode(file, options: DecodeOptions(color: .asStored, depth: .init(colorSpace: .displayP3)))
+        let file = try Fixture.read("color/rgb8-p3.png")
+        let kept = try registry.decode(
+            file, options: DecodeOptions(color: .asStored, depth: .init(colorSpace: .displayP3)))
         let bytes = kept.bitmap.bytes
         let words = try #require(kept.deepBitmap).words
         let expected = stride(from: 0, to: bytes.count, by: 4).flatMap { (pixel: Int) -> [UInt16] in
@@ -150,7 +147,7 @@ import Testing
         let light = try registry.decode(file, options: DecodeOptions(depth: linear))
         let formulas = try #require(kept.deepBitmap).converted(to: linear)
         #expect(try #require(largestDifference(light.deepBitmap?.values ?? [], formulas.values)) <= 0.002)
-        #expect(formulas.values.contains { $0 < -0.001 })
+        #expect(formulas.values.contains { $0 < -0.001 || $0 > 1.001 })
     }
 
     @Test func aBrokenProfileIsSRGB() throws {

@@ -51,7 +51,9 @@ import Testing
     @Test func aLossyAVIFIsFinerThanEightBits() throws {
         let size = PixelSize(256, 64)
         let words = (0..<size.height).flatMap { _ in
-            (0..<size.width).flatMap { (x: Int) -> [UInt16] in [UInt16(20_000 + x * 40), UInt16(30_000 + x * 20), 12_345, 65_535] }
+            (0..<size.width).flatMap { (x: Int) -> [UInt16] in
+                [UInt16(20_000 + x * 40), UInt16(30_000 + x * 20), 12_345, 65_535]
+            }
         }
         let image = try Image(try DeepBitmap(words: words, size: size, isOpaque: true))
         let data = try registry.encode(image, as: .avif, options: EncodeOptions(quality: 0.95, bitsPerChannel: 12))
@@ -89,7 +91,9 @@ import Testing
         }
         let options = EncodeOptions(bitsPerChannel: 16)
         #expect(try registry.probe(registry.encode(plain, as: .png, options: options)).bitsPerChannel == 8)
-        #expect(try registry.probe(registry.encode(deep, as: .png, options: EncodeOptions(bitsPerChannel: 8))).bitsPerChannel == 8)
+        #expect(
+            try registry.probe(registry.encode(deep, as: .png, options: EncodeOptions(bitsPerChannel: 8)))
+                .bitsPerChannel == 8)
     }
 
     @Test(arguments: [0, 17, -1, Int.max])

@@ -16,7 +16,10 @@ import Testing
         var testDescription: String { "\(from) to \(to), \(filter), \(light), alpha \(hasAlpha)" }
 
         static let all: [Case] = {
-            let sizes = [(PixelSize(40, 30), PixelSize(17, 11)), (PixelSize(9, 7), PixelSize(31, 40)), (PixelSize(300, 5), PixelSize(2, 5)), (PixelSize(4, 260), PixelSize(4, 2))]
+            let sizes = [
+                (PixelSize(40, 30), PixelSize(17, 11)), (PixelSize(9, 7), PixelSize(31, 40)),
+                (PixelSize(300, 5), PixelSize(2, 5)), (PixelSize(4, 260), PixelSize(4, 2)),
+            ]
             return sizes.flatMap { from, to in
                 [ResizeFilter.area, .bilinear, .lanczos, .nearest].flatMap { filter in
                     [ResizeLight.encoded, .linear].flatMap { light in
@@ -51,7 +54,9 @@ import Testing
     func aUniformAreaStays(_ light: ResizeLight, _ space: NamedColorSpace) throws {
         let size = PixelSize(50, 40)
         for value: UInt16 in [1, 257, 30_000, 65_535] {
-            let words = (0..<size.width * size.height * 4).map { (index: Int) -> UInt16 in index % 4 == 3 ? 65_535 : value }
+            let words = (0..<size.width * size.height * 4).map { (index: Int) -> UInt16 in
+                index % 4 == 3 ? 65_535 : value
+            }
             let deep = try DeepBitmap(words: words, size: size, format: .init(colorSpace: space), isOpaque: true)
             let geometry = ResizeGeometry(source: size, box: PixelSize(13, 9), mode: .stretch, upscale: false)
             let scaled = try deep.resampled(nil, geometry, light: light).words
@@ -107,7 +112,8 @@ import Testing
             for (x, taps) in across.enumerated() {
                 for (source, weight) in taps {
                     for channel in 0..<4 {
-                        rows[(y * test.to.width + x) * 4 + channel] += values[(y * test.from.width + source) * 4 + channel] * weight
+                        rows[(y * test.to.width + x) * 4 + channel] +=
+                            values[(y * test.from.width + source) * 4 + channel] * weight
                     }
                 }
             }
@@ -167,7 +173,8 @@ import Testing
                 let place = Double(pixel) + 0.5 - centre
                 switch filter {
                 case .area:
-                    let overlap = min(centre + stretch / 2, Double(pixel) + 1) - max(centre - stretch / 2, Double(pixel))
+                    let overlap =
+                        min(centre + stretch / 2, Double(pixel) + 1) - max(centre - stretch / 2, Double(pixel))
                     return (pixel, max(0, overlap))
                 case .bilinear: return (pixel, max(0, 1 - abs(place / stretch)))
                 default: return (pixel, lanczos(place / stretch))

@@ -113,6 +113,7 @@ import Testing
             "keepsOrientation": EncodeOptions(keepsOrientation: true),
             "keepsColorProfile": EncodeOptions(keepsColorProfile: false),
             "embedsThumbnail": EncodeOptions(embedsThumbnail: true), "effort": EncodeOptions(effort: 0.5),
+            "bitsPerChannel": EncodeOptions(bitsPerChannel: 16),
         ]
         #expect(Set(([EncodeOptions()] + different.values).map(key)).count == different.count + 1)
         #expect(key(EncodeOptions(maximumTotalPixels: 1)) == key(EncodeOptions()))

@@ -10,7 +10,9 @@ import Testing
     private func image(_ size: PixelSize = PixelSize(40, 30)) throws -> Image {
         let deep = try DeepBitmap(size: size, format: .init(), isOpaque: true) { bytes in
             let words = bytes.bindMemory(to: UInt16.self)
-            for index in words.indices { words[index] = index % 4 == 3 ? 65_535 : UInt16(truncatingIfNeeded: index &* 40_503) }
+            for index in words.indices {
+                words[index] = index % 4 == 3 ? 65_535 : UInt16(truncatingIfNeeded: index &* 40_503)
+            }
         }
         return try Image(deep)
     }
@@ -39,10 +41,12 @@ import Testing
 
     @Test func aChainOfThemIsOnePass() throws {
         let image = try image()
-        let chain = ChainProcessor([
-            .crop(PixelRect(x: 4, y: 4, width: 30, height: 20)), .rotate(degrees: 270), .resize(to: PixelSize(10, 15)),
-            .flip(.vertical),
-        ] as [any ImageProcessor])
+        let chain = ChainProcessor(
+            [
+                .crop(PixelRect(x: 4, y: 4, width: 30, height: 20)), .rotate(degrees: 270),
+                .resize(to: PixelSize(10, 15)),
+                .flip(.vertical),
+            ] as [any ImageProcessor])
         let made = try run(chain, image)
         #expect(made.deepBitmap?.size == made.size && made.size == PixelSize(10, 15))
         // The same as one after the other, but for the rounding of the scaling.
@@ -56,7 +60,8 @@ import Testing
     @Test func everyOtherProcessorLeavesThemOut() throws {
         let image = try image()
         let others: [any ImageProcessor] = [
-            .rotate(degrees: 30), .blur(radius: 2), .opacity(0.5), .pad(top: 1, left: 1, bottom: 1, right: 1), .circle(),
+            .rotate(degrees: 30), .blur(radius: 2), .opacity(0.5), .pad(top: 1, left: 1, bottom: 1, right: 1),
+            .circle(),
         ]
         for processor in others { #expect(try run(processor, image).deepBitmap == nil, "\(processor)") }
     }

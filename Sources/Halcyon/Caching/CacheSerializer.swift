@@ -105,7 +105,7 @@ extension CacheSerializer where Self == DefaultCacheSerializer {
 /// show unchanged keeps its own bytes.
 ///
 /// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
-/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes.
+/// in a JPEG, or an animation in a format without frames. A vector image, and one with deep pixels, keeps its source's bytes.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     /// The format in which images are kept if it can hold them.
     public let format: ImageFormat

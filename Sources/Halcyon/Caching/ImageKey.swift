@@ -229,7 +229,8 @@ extension ImageKey {
             && isWhole && other.isWhole
             // A whole image was averaged in no light yet.
             && (decode.target == nil || decode.target?.light == other.decode.target?.light ?? .encoded)
-            && decode.color == other.decode.color && decode.depth == other.decode.depth && decode.firstFrameOnly == other.decode.firstFrameOnly
+            && decode.color == other.decode.color && decode.depth == other.decode.depth
+            && decode.firstFrameOnly == other.decode.firstFrameOnly
             // A thumbnail may show something else than its picture, which is good for both.
             && (other.decode.usesEmbeddedThumbnail || !decode.usesEmbeddedThumbnail)
     }

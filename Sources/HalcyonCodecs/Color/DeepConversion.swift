@@ -27,7 +27,10 @@ final class DeepConversion {
         var light: LightProfile?
         switch source.profile {
         case .icc(let data, let model): light = try LightProfile(data, model)
-        case .primaries(let own, let ownCurve): (primaries, curve) = (own.isUsable ? own : .bt709, ownCurve)
+        case .primaries(let own, let ownCurve):
+            // Files name the same points with other numbers of digits.
+            let known = [ColorPrimaries.bt709, .displayP3, .bt2020].first { $0.isNear(own) }
+            (primaries, curve) = (known ?? (own.isUsable ? own : .bt709), ownCurve)
         case nil: break
         }
         profile = light

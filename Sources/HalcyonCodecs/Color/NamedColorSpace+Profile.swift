@@ -25,12 +25,20 @@ extension NamedColorSpace {
     }
 }
 
+extension ColorPrimaries {
+    /// Whether no coordinate differs by a thousandth.
+    func isNear(_ other: ColorPrimaries) -> Bool {
+        let pairs = [(white, other.white), (red, other.red), (green, other.green), (blue, other.blue)]
+        return pairs.allSatisfy { abs($0.x - $1.x) < 0.001 && abs($0.y - $1.y) < 0.001 }
+    }
+}
+
 extension TransferCurve {
     var kernel: halcyon_transfer {
         switch self {
         case .sRGB: halcyon_transfer(curve: HALCYON_CURVE_SRGB, gamma: 0)
         case .gamma(1): halcyon_transfer(curve: HALCYON_CURVE_LINEAR, gamma: 1)
-        // Of no other one there is a curve.
+        // No other number is an exponent of a curve.
         case .gamma(let gamma): halcyon_transfer(curve: HALCYON_CURVE_GAMMA, gamma: gamma > 0.01 ? gamma : 1)
         case .pq: halcyon_transfer(curve: HALCYON_CURVE_PQ, gamma: 0)
         case .hlg: halcyon_transfer(curve: HALCYON_CURVE_HLG, gamma: 0)

@@ -69,7 +69,9 @@ struct IsolatedDecode: Sendable {
     private func check(_ facts: ImageFacts, _ plan: DecodePlan) throws -> Int {
         var info = facts.info
         info.isPreview = false
-        guard info == plan.info, facts.size == plan.finalSize, (facts.isDeepOpaque == nil) == (plan.depth == nil), plan.allowsIncomplete || !facts.info.isPreview else {
+        guard info == plan.info, facts.size == plan.finalSize, (facts.isDeepOpaque == nil) == (plan.depth == nil),
+            plan.allowsIncomplete || !facts.info.isPreview
+        else {
             throw WireError.invalid("another image than the one that was planned")
         }
         return try facts.extraBytes(by: plan, within: options.limits)

@@ -160,7 +160,8 @@ public struct DecodePlan: Hashable, Sendable {
         let result = finalSize.bitmapBytes
         let profile = decoder.colorProfile(of: data)
         let isConverted = profile != nil && converts(profile)
-        conversionBytes = conversionBytes(of: profile).adding(depth == nil ? 0 : 1, times: deep?.profile?.workingBytes ?? profile?.workingBytes ?? 0)
+        conversionBytes = conversionBytes(of: profile).adding(
+            depth == nil ? 0 : 1, times: deep?.profile?.workingBytes ?? profile?.workingBytes ?? 0)
         let own = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
         heapBytes = embedded.reduce(own.adding(1, times: conversionBytes)) {
             $0.adding(1, times: max($1.workingBytes, 0))

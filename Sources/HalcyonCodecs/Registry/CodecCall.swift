@@ -67,7 +67,9 @@ package enum CodecCall {
         let size = (width: Int32(clamping: bitmap.width), height: Int32(clamping: bitmap.height))
         try bitmap.withPixels { pixels in
             try run(context: context, bytes: pixels.count) {
-                body(pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), size, bitmap.hasOnlyFullAlpha, &output, $0)
+                body(
+                    pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), size, bitmap.hasOnlyFullAlpha, &output, $0
+                )
             } fail: {
                 CodecError.encodingFailed(format, reason: $0)
             }

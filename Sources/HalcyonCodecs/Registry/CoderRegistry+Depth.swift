@@ -100,11 +100,12 @@ private struct DeepDecode {
                     if y % 64 == 0 { try context.checkCancellation() }
                     let (from, to) = (source + y * width * 4, target + y * width * 4)
                     row.withUnsafeMutableBufferPointer { row in
-                        if !isStraight {
+                        var straight = from
+                        if !isStraight, let place = row.baseAddress {
                             halcyon_deep_straighten(
-                                from, pixels.channels.kernel, pixels.isMultiplied, row.baseAddress, width)
+                                from, pixels.channels.kernel, pixels.isMultiplied, place, width)
+                            straight = UnsafePointer(place)
                         }
-                        let straight = isStraight ? from : UnsafePointer(row.baseAddress ?? UnsafeMutablePointer(mutating: from))
                         if let deep, let convert = deep.convert {
                             convert(deep.context, straight, to, width)
                         } else {

@@ -96,7 +96,9 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ValidationError("Each picture would replace itself: give -o, --to or --in-place.")
         }
         guard try format != nil || !transcode else { throw ValidationError("--transcode needs --to.") }
-        guard !transcode || (processors.isEmpty && maxSide == nil && depth == nil && encode.quality == nil && !encode.lossless)
+        guard
+            !transcode
+                || (processors.isEmpty && maxSide == nil && depth == nil && encode.quality == nil && !encode.lossless)
         else {
             throw ValidationError(
                 "--transcode changes no pixel: it takes no --process, --max-side, --depth, --quality or --lossless.")

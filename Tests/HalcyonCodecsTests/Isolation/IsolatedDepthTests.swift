@@ -29,7 +29,8 @@ import Testing
         let data = try Fixture.read(fixture.file)
         try expectSame(data, DecodeOptions(depth: try fixture.format))
         let small = TargetSize(PixelSize(11, 13), mode: .fill)
-        try expectSame(data, DecodeOptions(target: small, color: .asStored, depth: .init(.float16, colorSpace: .displayP3)))
+        try expectSame(
+            data, DecodeOptions(target: small, color: .asStored, depth: .init(.float16, colorSpace: .displayP3)))
     }
 
     @Test(arguments: ["jpeg/baseline-444.jpg", "color/adobe.jpg", "animation/mixed-over.png"])

@@ -33,7 +33,9 @@ struct DeepFixture: Decodable, Sendable, CustomTestStringConvertible {
     static func words(_ path: String) throws -> [UInt16] {
         let data = try Fixture.read(path)
         return data.withUnsafeBytes { bytes in
-            (0..<bytes.count / 2).map { UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: $0 * 2, as: UInt16.self)) }
+            (0..<bytes.count / 2).map {
+                UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: $0 * 2, as: UInt16.self))
+            }
         }
     }
 }
@@ -53,7 +55,9 @@ extension DeepBitmap {
     }
 
     /// Pixels that use all bits, premultiplied.
-    static func sample(_ size: PixelSize, format: Format = Format(), hasAlpha: Bool = false, seed: UInt64 = 1) throws -> DeepBitmap {
+    static func sample(_ size: PixelSize, format: Format = Format(), hasAlpha: Bool = false, seed: UInt64 = 1) throws
+        -> DeepBitmap
+    {
         var chance = FixedGenerator(state: seed)
         var words: [UInt16] = []
         for _ in 0..<size.width * size.height {
