@@ -10,6 +10,8 @@ import HalcyonProcessing
 @_exported import enum HalcyonImage.AnimationError
 @_exported import class HalcyonImage.Bitmap
 @_exported import enum HalcyonImage.BitmapError
+@_exported import class HalcyonImage.DeepBitmap
+@_exported import enum HalcyonImage.NamedColorSpace
 @_exported import struct HalcyonImage.Color
 @_exported import struct HalcyonImage.GainMap
 @_exported import struct HalcyonImage.Image

@@ -14,7 +14,7 @@ extension AVIFCoder: ImageEncoder {
 
     package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-    /// Writes 8-bit AVIF at a quality, or losslessly, with alpha if any pixel is not opaque; at most 65,536 pixels
+    /// Writes 8-bit AVIF, or deep pixels with 10 or 12 bits, at a quality, or losslessly, with alpha if any pixel is not opaque; at most 65,536 pixels
     /// a side, and no more in all than libavif's default limit.
     ///
     /// Below a quality of 0.9, colour has half the resolution (4:2:0). The encode cannot be cancelled once libavif
@@ -22,7 +22,11 @@ extension AVIFCoder: ImageEncoder {
     package func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
-        try Self.withTarget(image.size, options: options) { target in
+        if let deep = image.deepBitmap, options.isDeep {
+            let orientation = options.storedOrientation(of: image)
+            return try Self.encode(deep, orientation: orientation, options: options, context: context)
+        }
+        return try Self.withTarget(image.size, options: options) { target in
             AVIFFile.setOrientation(options.storedOrientation(of: image), of: &target.pointee)
             image.colorProfile?.withUnsafeBytes { bytes in
                 avifImageSetProfileICC(target, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -41,22 +45,23 @@ extension AVIFCoder: ImageEncoder {
     }
 
     /// Lends an empty picture of libavif's.
-    fileprivate static func withTarget<Result>(
-        _ size: PixelSize, options: EncodeOptions, _ body: (UnsafeMutablePointer<avifImage>) throws -> Result
+    static func withTarget<Result>(
+        _ size: PixelSize, bits: UInt32 = 8, options: EncodeOptions,
+        _ body: (UnsafeMutablePointer<avifImage>) throws -> Result
     ) throws -> Result {
         guard size.width <= maximumSide, size.height <= maximumSide,
             size.width * size.height <= Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         else { throw failed("\(size) is more than it can hold") }
         let isFull = try options.isLossless || options.checkedQuality(for: .avif) >= 0.9
         let target = avifImageCreate(
-            UInt32(size.width), UInt32(size.height), 8, isFull ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
+            UInt32(size.width), UInt32(size.height), bits, isFull ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
         guard let target else { throw BitmapError.outOfMemory(bytes: size.bitmapBytes) }
         defer { avifImageDestroy(target) }
         describe(&target.pointee, options: options)
         return try body(target)
     }
 
-    fileprivate static func describe(_ image: inout avifImage, options: EncodeOptions) {
+    static func describe(_ image: inout avifImage, options: EncodeOptions) {
         image.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
         image.transferCharacteristics = avifTransferCharacteristics(AVIF_TRANSFER_CHARACTERISTICS_SRGB)
         let matrix = options.isLossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601
@@ -64,7 +69,7 @@ extension AVIFCoder: ImageEncoder {
         image.yuvRange = AVIF_RANGE_FULL
     }
 
-    fileprivate static func convert(
+    static func convert(
         _ bitmap: Bitmap, isOpaque: Bool, into image: UnsafeMutablePointer<avifImage>
     ) throws {
         let pixels = bitmap.width * bitmap.height
@@ -86,7 +91,7 @@ extension AVIFCoder: ImageEncoder {
     }
 
     /// Writes a file by what `body` gives to an encoder.
-    fileprivate static func write(
+    static func write(
         options: EncodeOptions, _ body: (UnsafeMutablePointer<avifEncoder>, inout avifRWData) throws -> Void
     ) throws -> Data {
         guard let encoder = avifEncoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
@@ -108,13 +113,13 @@ extension AVIFCoder: ImageEncoder {
         return Data(bytes: bytes, count: output.size)
     }
 
-    fileprivate static func check(_ result: avifResult) throws {
+    static func check(_ result: avifResult) throws {
         guard result != AVIF_RESULT_OK else { return }
         if result == AVIF_RESULT_OUT_OF_MEMORY { throw BitmapError.outOfMemory(bytes: 0) }
         throw failed(avifResultToString(result).map { String(cString: $0) } ?? "libavif's error \(result.rawValue)")
     }
 
-    private static func failed(_ reason: String) -> CodecError { .encodingFailed(.avif, reason: reason) }
+    static func failed(_ reason: String) -> CodecError { .encodingFailed(.avif, reason: reason) }
 }
 
 extension AVIFCoder: AnimatedImageEncoder {

@@ -78,26 +78,33 @@ package struct AVIFCoder: ThumbnailImageDecoder {
     }
 
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        try Self.decode(data, hasAlpha: plan.info.hasAlpha, context: context) { file, pixels in
+            let isConverted = plan.converts(file.colorProfile) || file.frameCount > 1
+            let bitmap =
+                file.isDeep
+                ? try pixels.deepBitmap(converting: isConverted ? file.colorProfile : nil)
+                : try pixels.bitmap()
+            return try file.crop.map { try bitmap.cropped(to: $0) } ?? bitmap
+        }
+    }
+
+    /// Decodes the picture, or the first one of a sequence, and passes it to `body` as libavif has it.
+    static func decode<Result>(
+        _ data: Data, hasAlpha: Bool, context: WorkContext, _ body: (AVIFFile, AVIFPixels) throws -> Result
+    ) throws -> Result {
         try data.withUnsafeBytes { bytes in
             guard !ISOImageHeader(ByteReader(bytes)).isCut else {
                 throw CodecError.damaged(.avif, reason: "the file was cut off")
             }
             let size = try AVIFFile.read(bytes) { $0.codedSize }
             return try AVIFFile.read(bytes, size: size) { file in
-                let crop = file.crop
                 try AVIFFile.check(avifDecoderNthImage(file.decoder, 0))
                 try context.checkCancellation()
                 // The coded picture may differ in size from the one that the container declares.
                 guard file.codedSize == size else {
                     throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
                 }
-                let pixels = AVIFPixels(image: file.image, size: size, hasAlpha: plan.info.hasAlpha)
-                let isConverted = plan.converts(file.colorProfile) || file.frameCount > 1
-                let bitmap =
-                    file.isDeep
-                    ? try pixels.deepBitmap(converting: isConverted ? file.colorProfile : nil)
-                    : try pixels.bitmap()
-                return try crop.map { try bitmap.cropped(to: $0) } ?? bitmap
+                return try body(file, AVIFPixels(image: file.image, size: size, hasAlpha: hasAlpha))
             }
         }
     }

@@ -59,6 +59,15 @@ struct AVIFPixels {
         }
     }
 
+    /// Writes RGBA of 16 bits a channel, not premultiplied.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`, `CodecError.damaged`.
+    func write(to words: UnsafeMutableRawBufferPointer) throws {
+        try convert(
+            to: words.baseAddress?.assumingMemoryBound(to: UInt8.self), depth: 16, format: AVIF_RGB_FORMAT_RGBA,
+            isMultiplied: false)
+    }
+
     /// Converts YUV. libavif premultiplies alpha with errors of one level, so that it is left to `finish`, which rounds
     /// to the nearest: a losslessly encoded image comes back without loss.
     private func convert(

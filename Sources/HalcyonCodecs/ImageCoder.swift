@@ -23,10 +23,16 @@ public protocol ImageEncoder: ImageCoder {
     /// default, the registry passes it upright sRGB pixels.
     func writesMetadata(_ format: ImageFormat) -> Bool
 
+    /// Returns the most bits of a channel that the encoder writes of an image with a `deepBitmap`: 8 by default, which is none of them.
+    func mostBitsPerChannel(_ format: ImageFormat) -> Int
+
     /// Encodes the pixels as they are. The registry has checked that `options.quality` is from 0 to 1.
     ///
     /// An encoder that `writesMetadata` writes `image.colorProfile`, if there is one, and
     /// `options.storedOrientation(of:)`; the registry has already turned the pixels back by this orientation.
+    ///
+    /// An encoder of more than 8 bits writes `image.deepBitmap`, if there is one and `options.bitsPerChannel` asks for them, in the
+    /// colour space that this has.
     ///
     /// - Throws: `CodecError.encodingFailed`, `CancellationError`.
     func encode(
@@ -38,6 +44,8 @@ extension ImageEncoder {
     public func canEncode(_ format: ImageFormat) -> Bool { formats.contains(format) }
 
     public func writesMetadata(_ format: ImageFormat) -> Bool { false }
+
+    public func mostBitsPerChannel(_ format: ImageFormat) -> Int { 8 }
 
     public func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { false }
 }

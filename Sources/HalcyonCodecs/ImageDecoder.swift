@@ -146,3 +146,47 @@ public protocol RowImageDecoder: ImageDecoder {
     /// - Throws: the errors of `decode`.
     func decodeRows(of data: Data, plan: DecodePlan, into sink: RowSink, context: WorkContext) throws
 }
+
+/// A decoder that can deliver more than 8 bits a channel of some files.
+public protocol DeepImageDecoder: ImageDecoder {
+    /// Returns the kind of pixels that `decodeDeep` makes of this file; nil if it has no more than 8 bits a channel, or is of a kind of
+    /// which only 8 are delivered. Costs reading the header, the profile included.
+    ///
+    /// - Parameter format: the format that they are converted to afterwards.
+    func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels?
+
+    /// Decodes the image, or the first frame of an animation, to `plan.nativeSize` pixels in stored orientation: RGBA of 16 bits a
+    /// channel in the machine's order, rows from the top without padding, 8 bytes a pixel.
+    ///
+    /// Alpha has no effect if `plan.info.hasAlpha` is false. The colours are those that `deepPixels` describes, whatever
+    /// `plan.convertsColor` is.
+    ///
+    /// - Parameter words: memory for all pixels, every byte of which is to be written.
+    /// - Throws: the errors of `decode`.
+    func decodeDeep(
+        _ data: Data, plan: DecodePlan, format: DeepBitmap.Format, into words: UnsafeMutableRawBufferPointer,
+        context: WorkContext
+    ) throws
+}
+
+/// The kind of pixels that a `DeepImageDecoder` makes.
+public struct DeepPixels: Sendable {
+    /// The type of a channel. Integers are scaled to all of 16 bits.
+    public var channels: DeepBitmap.Channels
+    /// The colours of the pixels; nil for sRGB. A grey profile is for pixels whose three colours are equal.
+    public var profile: ColorProfile?
+    /// Whether colours are multiplied by their alpha. False by default.
+    public var isMultiplied: Bool
+
+    /// Creates a description; by default of straight integers in sRGB.
+    public init(channels: DeepBitmap.Channels = .uint16, profile: ColorProfile? = nil, isMultiplied: Bool = false) {
+        (self.channels, self.profile, self.isMultiplied) = (channels, profile, isMultiplied)
+    }
+
+    /// Returns the type in which a file of floating-point numbers is decoded for a format: integers, which are finer, unless the
+    /// format holds what is brighter than white.
+    package static func channelsOfFloats(for format: DeepBitmap.Format) -> DeepBitmap.Channels {
+        let isBright = format.colorSpace == .bt2020PQ || format.colorSpace == .bt2020HLG
+        return isBright ? .float16 : format.channels
+    }
+}

@@ -9,7 +9,7 @@ import HalcyonSystem
 /// image of several.
 ///
 /// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8, those
-/// of PQ and HLG after they are converted. HEIC is written by the module HalcyonHEICEncoding.
+/// of PQ and HLG after they are converted, unless they are asked for. HEIC is written by the module HalcyonHEICEncoding.
 package struct HEICCoder: ThumbnailImageDecoder {
     package init() {}
 
@@ -62,6 +62,10 @@ package struct HEICCoder: ThumbnailImageDecoder {
     }
 
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+        try Self.pixels(of: data, plan: plan, context: context).bitmap(plan: plan)
+    }
+
+    private static func pixels(of data: Data, plan: DecodePlan, context: WorkContext) throws -> HEICPixels {
         try data.withUnsafeBytes { bytes in
             let header = ISOImageHeader(ByteReader(bytes))
             guard !header.isCut else { throw CodecError.damaged(.heic, reason: "the file was cut off") }
@@ -70,9 +74,27 @@ package struct HEICCoder: ThumbnailImageDecoder {
             return try HEICFile.read(bytes, side: side) { file in
                 let pixels = try HEICPixels(file)
                 try context.checkCancellation()
-                return try pixels.bitmap(plan: plan, converting: file.deepProfile)
+                return pixels
             }
         }
+    }
+}
+
+extension HEICCoder: DeepImageDecoder {
+    package func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels? {
+        data.withUnsafeBytes { bytes in
+            try? HEICFile.read(bytes) { file in
+                file.bitsPerChannel > 8
+                    ? DeepPixels(profile: file.colorProfile, isMultiplied: file.isMultiplied) : nil
+            }
+        }
+    }
+
+    package func decodeDeep(
+        _ data: Data, plan: DecodePlan, format: DeepBitmap.Format, into words: UnsafeMutableRawBufferPointer,
+        context: WorkContext
+    ) throws {
+        try Self.pixels(of: data, plan: plan, context: context).write(to: words, size: plan.nativeSize)
     }
 }
 

@@ -40,6 +40,9 @@ struct HEICFile {
         PixelSize(Int(heif_image_handle_get_width(handle)), Int(heif_image_handle_get_height(handle)))
     }
 
+    /// Whether the file stores pixels that are multiplied by their alpha.
+    var isMultiplied: Bool { heif_image_handle_is_premultiplied_alpha(handle) != 0 }
+
     /// The number of bits per channel; 8 if the file does not declare it.
     var bitsPerChannel: Int {
         let bits = Int(heif_image_handle_get_luma_bits_per_pixel(handle))
@@ -107,6 +110,7 @@ final class HEICPixels {
     private let image: OpaquePointer
     private let bits: Int
     private let isMultiplied: Bool
+    private let deepProfile: ColorProfile?
 
     /// Decodes the image of a file.
     ///
@@ -116,7 +120,7 @@ final class HEICPixels {
         defer { heif_decoding_options_free(options) }
         options.pointee.strict_decoding = 1
         bits = file.bitsPerChannel
-        isMultiplied = heif_image_handle_is_premultiplied_alpha(file.handle) != 0
+        (isMultiplied, deepProfile) = (file.isMultiplied, file.deepProfile)
         // With an 8-bit layout, libheif would truncate the lower bits.
         let chroma = bits > 8 ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
         var image: OpaquePointer?
@@ -127,31 +131,22 @@ final class HEICPixels {
 
     deinit { heif_image_release(image) }
 
-    /// Returns the pixels as a bitmap.
+    /// Returns the pixels as a bitmap, converted before they are rounded if they have to be.
     ///
-    /// - Parameter profile: the profile by which they are converted before they are rounded.
     /// - Throws: `CodecError.damaged` if the pixels do not match the header, `BitmapError.outOfMemory`.
-    func bitmap(plan: DecodePlan, converting profile: ColorProfile?) throws -> Bitmap {
+    func bitmap(plan: DecodePlan) throws -> Bitmap {
+        let profile = plan.converts(deepProfile) ? deepProfile : nil
         let transform = try ColorTransforms.shared.transform(for: profile, isDeep: true)
         let size = plan.nativeSize
-        let channel = heif_channel_interleaved
-        var stride: Int32 = 0
-        guard heif_image_get_width(image, channel) == size.width,
-            heif_image_get_height(image, channel) == size.height,
-            let plane = heif_image_get_plane_readonly(image, channel, &stride),
-            Int(stride) >= size.width * (bits > 8 ? 8 : 4),
-            heif_image_get_bits_per_pixel_range(image, channel) == bits
-        else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
         return try Bitmap(size: size, isOpaque: !plan.info.hasAlpha) { pixels in
             guard let target = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
             var words = [UInt16](repeating: 0, count: transform == nil ? 0 : size.width * 4)
-            for y in 0..<size.height {
-                let (source, row) = (plane + y * Int(stride), target + y * size.width * 4)
-                if let transform {
-                    convert(source, row, by: transform, words: &words)
-                } else {
-                    halcyon_rgba_to_bgra(source, row, size.width, Int32(bits))
-                }
+            try forEachRow(of: size) { y, source in
+                let row = target + y * size.width * 4
+                guard let transform else { return halcyon_rgba_to_bgra(source, row, size.width, Int32(bits)) }
+                let deep = transform.deep
+                halcyon_deep_expand(source, Int32(bits), &words, size.width)
+                withExtendedLifetime(transform) { deep.convert?(deep.context, words, row, size.width) }
             }
             if !plan.info.hasAlpha {
                 halcyon_make_opaque(target, size.width * size.height)
@@ -161,20 +156,27 @@ final class HEICPixels {
         }
     }
 
-    /// Converts a row of more than 8 bits.
+    /// Writes RGBA of 16 bits a channel, multiplied by alpha if `isMultiplied`.
     ///
-    /// - Parameter words: memory for the row in 16 bits.
-    private func convert(
-        _ source: UnsafePointer<UInt8>, _ row: UnsafeMutablePointer<UInt8>, by transform: ColorTransform,
-        words: inout [UInt16]
-    ) {
-        let top = UInt32(1) << bits - 1
-        for index in words.indices {
-            let value = UInt32(source[index * 2]) | UInt32(source[index * 2 + 1]) << 8
-            // The values of a file may exceed its declared depth.
-            words[index] = UInt16((min(value, top) * 65_535 + top / 2) / top)
+    /// - Throws: `CodecError.damaged` if the pixels do not match the header.
+    func write(to words: UnsafeMutableRawBufferPointer, size: PixelSize) throws {
+        guard bits > 8, let target = words.baseAddress?.assumingMemoryBound(to: UInt16.self) else {
+            throw CodecError.damaged(.heic, reason: "its pixels do not match its header")
         }
-        let deep = transform.deep
-        withExtendedLifetime(transform) { deep.convert?(deep.context, words, row, words.count / 4) }
+        try forEachRow(of: size) { y, source in
+            halcyon_deep_expand(source, Int32(bits), target + y * size.width * 4, size.width)
+        }
+    }
+
+    private func forEachRow(of size: PixelSize, _ body: (Int, UnsafePointer<UInt8>) -> Void) throws {
+        let channel = heif_channel_interleaved
+        var stride: Int32 = 0
+        guard heif_image_get_width(image, channel) == size.width,
+            heif_image_get_height(image, channel) == size.height,
+            let plane = heif_image_get_plane_readonly(image, channel, &stride),
+            Int(stride) >= size.width * (bits > 8 ? 8 : 4),
+            heif_image_get_bits_per_pixel_range(image, channel) == bits
+        else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
+        for y in 0..<size.height { body(y, plane + y * Int(stride)) }
     }
 }

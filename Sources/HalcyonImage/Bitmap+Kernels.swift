@@ -49,7 +49,7 @@ extension halcyon_bitmap {
 }
 
 /// Passes C a function and a context pointer to poll for cancellation.
-private func withCancellation<Result>(
+package func withCancellation<Result>(
     _ context: WorkContext, _ body: (halcyon_cancelled, UnsafeMutableRawPointer) -> Result
 ) -> Result {
     withUnsafePointer(to: context) { pointer in

@@ -9,9 +9,10 @@ public struct Image: Sendable {
         var animation: AnimatedImage?
         var colorProfile: Data?
         var gainMap: GainMap?
+        var deepBitmap: DeepBitmap?
 
         /// Whether all of the facts are true of other pixels as well: nothing belongs to these alone.
-        var fitOtherPixels: Bool { animation == nil && gainMap == nil }
+        var fitOtherPixels: Bool { animation == nil && gainMap == nil && deepBitmap == nil }
         /// The facts that are true of other pixels as well.
         var ofOtherPixels: Facts { Facts(info: info, colorProfile: colorProfile) }
     }
@@ -34,6 +35,15 @@ public struct Image: Sendable {
     public var info: ImageInfo { facts.info }
     /// The frames, of which `bitmap` is the first; nil for a still image, or if only the first frame was requested.
     public var animation: AnimatedImage? { facts.animation }
+
+    /// The pixels of more than 8 bits a channel, of the size of `bitmap`, if the decode was asked for them (`DecodeOptions.depth`).
+    ///
+    /// Nil otherwise, and for an animation. Resizing, cropping, flipping and quarter turns keep them; every other processor works on
+    /// `bitmap`, and its result has none.
+    public package(set) var deepBitmap: DeepBitmap? {
+        get { facts.deepBitmap }
+        set { facts.deepBitmap = newValue }
+    }
 
     /// The image's pixels per unit of a view: 2 for a file named `photo@2x.png`, else 1. It changes the size at which a
     /// view shows the image, never a pixel.
@@ -74,7 +84,8 @@ public struct Image: Sendable {
     /// The height of this image in pixels.
     public var height: Int { bitmap.height }
 
-    /// Returns an image with the same facts and another bitmap, without an animation and a gain map, as a processor returns it.
+    /// Returns an image with the same facts and another bitmap, without what belongs to the former pixels alone, as a processor
+    /// returns it: an animation, a gain map, deep pixels.
     public func replacing(_ bitmap: Bitmap) -> Image {
         var image = self
         image.bitmap = bitmap
@@ -92,6 +103,7 @@ public struct Image: Sendable {
     /// The bytes that the image keeps in memory, which are its cost in a memory cache.
     public var cost: Int {
         bitmap.byteCount + (animation?.cost ?? 0) + (colorProfile?.count ?? 0) + (gainMap?.cost ?? 0)
+            + (deepBitmap?.byteCount ?? 0)
     }
 }
 
@@ -100,7 +112,7 @@ extension Image {
     /// nil if that source is not an object and therefore cannot be referenced weakly, or if there are other pixels that belong to
     /// these. The closure keeps neither alive.
     package var makeOfPixels: (@Sendable (Bitmap) -> Image?)? {
-        guard gainMap == nil else { return nil }
+        guard gainMap == nil, deepBitmap == nil else { return nil }
         guard let animation else {
             return { [shared, scale, isTemplate, mirrorsForRightToLeft] bitmap in
                 var image = Image(bitmap: bitmap, shared: shared)

@@ -35,6 +35,19 @@ package struct ImageGeometry: Sendable {
         return try part.map { try bitmap.cropped(to: $0, context: context) } ?? bitmap
     }
 
+    /// Returns the pixels themselves if nothing changes.
+    ///
+    /// - Throws: `BitmapError`, `CancellationError`.
+    package func applied(to deep: DeepBitmap, context: WorkContext) throws -> DeepBitmap {
+        if let scaling, part != nil || !scaling.geometry.isIdentity(for: deep.size) {
+            let scaled = try deep.resampled(
+                part, scaling.geometry, filter: scaling.filter, light: scaling.light, context: context)
+            return orientation == .up ? scaled : try scaled.oriented(nil, orientation, context: context)
+        }
+        if orientation != .up { return try deep.oriented(part, orientation, context: context) }
+        return try part.map { try deep.cropped(to: $0, context: context) } ?? deep
+    }
+
     /// Returns the gain map of the same part of an image of this size.
     ///
     /// - Throws: `BitmapError`, `CancellationError`.
@@ -82,6 +95,7 @@ extension Image {
         guard pixels !== bitmap else { return self }
         var image = replacing(pixels)
         if let gainMap { image.gainMap = try geometry.applied(to: gainMap, of: size, context: context) }
+        if let deepBitmap { image.deepBitmap = try geometry.applied(to: deepBitmap, context: context) }
         return image
     }
 }

@@ -22,10 +22,11 @@ final class JXLDecoder {
     ///   - isWhole: whether no more of it follows.
     ///   - wanted: the events that are wanted after the headers.
     ///   - dividesByAlpha: whether colours that are stored multiplied by their alpha are divided by it.
+    ///   - keepsColors: whether colours that are stored in XYB are delivered in the space that the file names, and not in sRGB.
     /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
     init(
         _ bytes: UnsafeRawBufferPointer, isWhole: Bool, wanted: JxlDecoderStatus.RawValue = 0,
-        dividesByAlpha: Bool = false, context: WorkContext
+        dividesByAlpha: Bool = false, keepsColors: Bool = false, context: WorkContext
     ) throws {
         guard let decoder = JxlDecoderCreate(nil) else { throw BitmapError.outOfMemory(bytes: 0) }
         (self.decoder, self.context) = (decoder, context)
@@ -37,7 +38,7 @@ final class JXLDecoder {
         feed(bytes, isWhole: isWhole)
         let event = try next()
         guard event == JXL_DEC_COLOR_ENCODING else { throw JXLFile.cutOff }
-        chooseColor()
+        chooseColor(keepsColors: keepsColors)
     }
 
     /// Creates a decoder for the JPEG that a whole file was made from.
@@ -81,14 +82,14 @@ final class JXLDecoder {
     // MARK: - Colours
 
     /// Has colours that are stored in XYB delivered in sRGB, unless they are brighter than that, and notes the others' profile.
-    private func chooseColor() {
+    private func chooseColor(keepsColors: Bool) {
         var encoding = JxlColorEncoding()
         var hasEncoding = isDescribed(&encoding)
         let isBright =
             hasEncoding
             && (encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ
                 || encoding.transfer_function == JXL_TRANSFER_FUNCTION_HLG)
-        if !isBright {
+        if !isBright, !keepsColors || !hasEncoding {
             var wanted = Self.sRGB
             if hasEncoding { wanted.color_space = encoding.color_space }
             // Refused for colours that are not stored in XYB.
@@ -172,13 +173,11 @@ final class JXLDecoder {
         if count > 0 { JxlDecoderSkipFrames(decoder, count) }
     }
 
-    /// Sets the memory of the next frame: RGBA, in bytes or in words of 16 bits.
+    /// Sets the memory of the next frame: RGBA of channels of a type.
     ///
     /// - Throws: `CodecError.damaged` if a picture of this size is not what is decoded.
-    func setOutput(_ pixels: UnsafeMutableRawBufferPointer, bits: Int) throws {
-        var format = JxlPixelFormat(
-            num_channels: 4, data_type: bits > 8 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN,
-            align: 0)
+    func setOutput(_ pixels: UnsafeMutableRawBufferPointer, _ type: JxlDataType) throws {
+        var format = JxlPixelFormat(num_channels: 4, data_type: type, endianness: JXL_NATIVE_ENDIAN, align: 0)
         var needed = 0
         guard JxlDecoderImageOutBufferSize(decoder, &format, &needed) == JXL_DEC_SUCCESS, needed == pixels.count,
             JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count) == JXL_DEC_SUCCESS

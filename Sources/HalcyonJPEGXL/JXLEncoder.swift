@@ -7,8 +7,8 @@ import HalcyonSystem
 
 /// libjxl's encoder of one file. One thread at a time may use it.
 final class JXLEncoder {
-    private let encoder: OpaquePointer
-    private let settings: OpaquePointer
+    let encoder: OpaquePointer
+    let settings: OpaquePointer
     private var output = Data()
 
     /// - Throws: `BitmapError.outOfMemory`.
@@ -182,7 +182,7 @@ final class JXLEncoder {
         }
     }
 
-    private func check(_ status: JxlEncoderStatus) throws {
+    func check(_ status: JxlEncoderStatus) throws {
         guard status != JXL_ENC_SUCCESS else { return }
         switch JxlEncoderGetError(encoder) {
         case JXL_ENC_ERR_OOM: throw BitmapError.outOfMemory(bytes: 0)
@@ -203,13 +203,21 @@ extension JXLCoder: ImageEncoder {
 
     package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-    /// Writes 8 bits a channel at a quality, or losslessly, with alpha if any pixel is not opaque.
+    /// Writes 8 bits a channel, or deep pixels with 16, at a quality, or losslessly, with alpha if any pixel is not opaque.
     ///
     /// The encode cannot be cancelled once libjxl has started.
     package func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
         let encoder = try JXLEncoder()
+        if let deep = image.deepBitmap, options.isDeep {
+            try encoder.begin(
+                deep, isLossless: options.isLossless, orientation: options.storedOrientation(of: image))
+            try encoder.set(options)
+            try encoder.add(deep)
+            try context.checkCancellation()
+            return try encoder.finish()
+        }
         let isOpaque = image.bitmap.withPixels { pixels in
             pixels.baseAddress.map {
                 halcyon_is_opaque($0.assumingMemoryBound(to: UInt8.self), image.width * image.height)

@@ -25,17 +25,17 @@ struct JXLPixels {
     /// - Parameter converts: whether pixels of more than 8 bits are converted to sRGB.
     /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
     func bitmap(of decoder: JXLDecoder, converts: Bool) throws -> Bitmap {
-        let deep = try DeepPixels(self, of: decoder, converts: converts)
+        let deep = try JXLWords(self, of: decoder, converts: converts)
         return try Bitmap(size: size, isOpaque: !hasAlpha) { pixels in
             guard try decoder.next() == JXL_DEC_NEED_IMAGE_OUT_BUFFER else { throw JXLFile.cutOff }
-            try decoder.setOutput(deep?.words ?? pixels, bits: isDeep ? 16 : 8)
+            try decoder.setOutput(deep?.words ?? pixels, isDeep ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8)
             guard try decoder.next() == JXL_DEC_FULL_IMAGE else { throw JXLFile.cutOff }
             finish(pixels, deep)
         }
     }
 
     /// Turns the pixels of libjxl, which are in `pixels` or in `deep`, into those of a bitmap.
-    func finish(_ pixels: UnsafeMutableRawBufferPointer, _ deep: DeepPixels?) {
+    func finish(_ pixels: UnsafeMutableRawBufferPointer, _ deep: JXLWords?) {
         guard let start = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
         let count = pixels.count / 4
         if let deep {
@@ -49,7 +49,7 @@ struct JXLPixels {
 }
 
 /// Memory for pixels of 16 bits, with their conversion to sRGB.
-final class DeepPixels {
+final class JXLWords {
     let words: UnsafeMutableRawBufferPointer
     private let transform: ColorTransform?
 

@@ -58,7 +58,7 @@ final class JXLStream: RowStream {
     private var file = Data()
     private var pacing = HeaderPacing()
     private var decoder: JXLDecoder?
-    private var deep: DeepPixels?
+    private var deep: JXLWords?
     /// The number of bytes of the codestream that libjxl has.
     private var fed = 0
     private var hasOutput = false
@@ -126,7 +126,7 @@ final class JXLStream: RowStream {
             switch try decoder.next() {
             case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
                 guard !hasOutput else { throw JXLFile.cutOff }
-                try decoder.setOutput(deep?.words ?? output, bits: pixels.isDeep ? 16 : 8)
+                try decoder.setOutput(deep?.words ?? output, pixels.isDeep ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8)
                 hasOutput = true
             case JXL_DEC_FULL_IMAGE:
                 isDrawn = true
@@ -144,7 +144,7 @@ final class JXLStream: RowStream {
         let decoder = try JXLDecoder(
             bytes, isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue, dividesByAlpha: pixels.dividesByAlpha,
             context: context)
-        deep = try DeepPixels(pixels, of: decoder, converts: converts(decoder.profile))
+        deep = try JXLWords(pixels, of: decoder, converts: converts(decoder.profile))
         return decoder
     }
 

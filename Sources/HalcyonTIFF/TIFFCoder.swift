@@ -63,7 +63,7 @@ package struct TIFFCoder: AnimatedImageDecoder, IncompleteImageDecoder {
 
     package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try pages(of: data) }
 
-    private func pages(of data: Data) throws -> TIFFPages {
+    func pages(of data: Data) throws -> TIFFPages {
         guard case .icc(let profile, .cmyk)? = data.read({ try? TIFFHeader($0).colorProfile }) else {
             return try TIFFPages(data, transform: nil)
         }
@@ -73,16 +73,16 @@ package struct TIFFCoder: AnimatedImageDecoder, IncompleteImageDecoder {
 
 /// A reader of the pages of a TIFF as frames.
 struct TIFFPages: FrameReader {
-    private struct Page {
+    fileprivate struct Page {
         let offset: Int
         let hasPalette: Bool
         let hasAlpha: Bool
     }
 
     let frames: [AnimationFrame]
-    private let data: Data
-    private let pages: [Page]
-    private let size: PixelSize
+    fileprivate let data: Data
+    fileprivate let pages: [Page]
+    fileprivate let size: PixelSize
     /// The largest allocation that libtiff may make.
     private let maximumBytes: Int
     /// The conversion from CMYK.
@@ -113,18 +113,66 @@ struct TIFFPages: FrameReader {
 
     /// - Parameter allowsMissing: whether the strips or tiles may end before the page does.
     func pixels(at index: Int, allowsMissing: Bool, context: WorkContext) throws -> Bitmap {
-        let page = pages[index]
-        return try CodecCall.decode(
-            .tiff, size: size, isOpaque: !page.hasAlpha && !allowsMissing, context: context
+        try CodecCall.decode(
+            .tiff, size: size, isOpaque: !pages[index].hasAlpha && !allowsMissing, context: context
         ) { bitmap, call in
             data.withUnsafeBytes { bytes in
-                let layout = halcyon_tiff_layout(
-                    directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
-                    allows_missing: allowsMissing, most_bytes: maximumBytes, ink: ink)
+                var layout = layout(of: pages[index])
+                layout.allows_missing = allowsMissing
                 return halcyon_tiff_decode(
                     bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
             }
         }
+    }
+}
+
+extension TIFFCoder: DeepImageDecoder {
+    package func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels? {
+        data.read { reader in
+            guard let header = try? TIFFHeader(reader), let page = header.pages.first, page.isDeep else { return nil }
+            return DeepPixels(
+                channels: page.isFloat ? DeepPixels.channelsOfFloats(for: format) : .uint16,
+                profile: header.colorProfile, isMultiplied: page.isMultiplied)
+        }
+    }
+
+    package func decodeDeep(
+        _ data: Data, plan: DecodePlan, format: DeepBitmap.Format, into words: UnsafeMutableRawBufferPointer,
+        context: WorkContext
+    ) throws {
+        let isFloat = data.read { (try? TIFFHeader($0))?.pages.first?.isFloat } ?? false
+        let channels = isFloat ? DeepPixels.channelsOfFloats(for: format) : .uint16
+        let pages = try pages(of: data)
+        guard pages.size == plan.nativeSize else {
+            throw CodecError.damaged(.tiff, reason: "the decoded size differs from the header")
+        }
+        try pages.decodeDeep(into: words, channels, context: context)
+    }
+}
+
+extension TIFFPages {
+    /// Decodes the first page to RGBA of 16 bits a channel, multiplied by alpha as it is stored.
+    fileprivate func decodeDeep(
+        into words: UnsafeMutableRawBufferPointer, _ channels: DeepBitmap.Channels, context: WorkContext
+    ) throws {
+        try CodecCall.decode(.tiff, context: context, bytes: words.count) { call in
+            data.withUnsafeBytes { bytes in
+                var layout = layout(of: pages[0])
+                layout.words = words.baseAddress?.assumingMemoryBound(to: UInt16.self)
+                layout.channels = channels.kernel
+                let bitmap = halcyon_codec_bitmap(
+                    pixels: nil, width: Int32(clamping: size.width), height: Int32(clamping: size.height))
+                return halcyon_tiff_decode(
+                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, layout, bitmap, call)
+            }
+        }
+    }
+
+    fileprivate func layout(of page: Page) -> halcyon_tiff_layout {
+        halcyon_tiff_layout(
+            directory: UInt64(page.offset), has_palette: page.hasPalette, has_alpha: page.hasAlpha,
+            allows_missing: false, most_bytes: maximumBytes, ink: ink, words: nil,
+            channels: DeepBitmap.Channels.uint16.kernel)
     }
 }
 

@@ -23,6 +23,7 @@ struct TIFFDirectory {
         case tileWidth = 322
         case tileHeight = 323
         case extraSamples = 338
+        case sampleFormat = 339
     }
 
     init(offset: Int) { self.offset = offset }
@@ -92,6 +93,18 @@ struct TIFFDirectory {
         guard let colors, let samples = values[.samples], samples > colors else { return false }
         return [1, 2].contains(values[.extraSamples] ?? 0)
     }
+
+    /// Whether colours are multiplied by that alpha.
+    var isMultiplied: Bool { hasAlpha && values[.extraSamples] == 1 }
+
+    /// Whether the page is grey or RGB of more than 8 bits, of numbers that are read as they are.
+    var isDeep: Bool {
+        guard bits > 8, let kind = values[.photometric], (0...2).contains(kind) else { return false }
+        return [1, 2, 3, 4].contains(values[.sampleFormat] ?? 1)
+    }
+
+    /// Whether its channels are floating-point numbers.
+    var isFloat: Bool { values[.sampleFormat] == 3 }
 
     var hasPalette: Bool { values[.photometric] == 3 }
 

@@ -20,6 +20,8 @@ struct FormatsCommand: ParsableCommand {
 struct FormatsTable {
     static let head = [
         "format", "still", "animated", "as it arrives", "scaled decode", "encode", "encode animated",
+        "more than 8 bits",
+        "encode more than 8 bits",
         "gain map",
     ]
 
@@ -29,7 +31,7 @@ struct FormatsTable {
         rows = capabilities.map { format in
             let facts = [
                 format.decodes, format.decodesAnimations, format.decodesProgressively, format.scalesWhileDecoding,
-                format.encodes, format.encodesAnimations, format.decodesGainMaps,
+                format.encodes, format.encodesAnimations, format.decodesDeep, format.encodesDeep, format.decodesGainMaps,
             ]
             return [format.format.name] + facts.map { $0 ? "yes" : "–" }
         }

@@ -8,7 +8,7 @@ import HalcyonImage
 enum Lie: String, CaseIterable {
     case planOfAnotherFormat, hugePlan, emptyPlan, garbage, nothing, longMessage, descriptor, anotherNumber,
         secondMessage
-    case anotherSize, moreFrames, longProfile, preview, closesChannel, silence, anotherAnswer, anotherPart
+    case anotherSize, moreFrames, longProfile, depth, preview, closesChannel, silence, anotherAnswer, anotherPart
     case cutMessage, hugeMemory, negativeCounts, repeatedPart, partOfASmallImage, endlessParts
     // Lies in an answer that has both the plan and the image.
     case atOnceOfAnotherSize, atOnceOfAnotherFormat, atOnceOfMoreMemory, atOnceLarge
@@ -77,6 +77,7 @@ enum LyingWorker {
         case .anotherSize: send(image(request, size: PixelSize(1000, 1000)))
         case .moreFrames: send(image(request, frames: 5))
         case .longProfile: send(image(request, profile: 1 << 40))
+        case .depth: send(image(request, hasDepth: true))
         case .negativeCounts: send(image(request, frames: -5))
         case .preview: send(image(request, isPreview: true))
         case .cutMessage: send(Array(image(request).dropLast(3)))
@@ -163,7 +164,7 @@ enum LyingWorker {
 
     private static func image(
         _ request: WorkerRequest, number: Int? = nil, size: PixelSize = AttackCoder.size, frames: Int = 0,
-        profile: Int? = nil, isPreview: Bool = false
+        profile: Int? = nil, isPreview: Bool = false, hasDepth: Bool = false
     ) -> [UInt8] {
         var info = ImageInfo(format: .attack, size: size == large ? large : AttackCoder.size)
         info.isPreview = isPreview
@@ -171,19 +172,23 @@ enum LyingWorker {
         var encoder = KeyEncoder()
         encoder.encode(number ?? request.number)
         encoder.encode(1)
-        encoder.encode(facts: info, size, frames: frames, profile: profile)
+        encoder.encode(facts: info, size, frames: frames, profile: profile, hasDepth: hasDepth)
         return encoder.bytes
     }
 }
 
 extension KeyEncoder {
     /// Encodes facts of an image, whether they can be true or not.
-    fileprivate mutating func encode(facts info: ImageInfo, _ size: PixelSize, frames: Int, profile: Int?) {
+    fileprivate mutating func encode(
+        facts info: ImageInfo, _ size: PixelSize, frames: Int, profile: Int?, hasDepth: Bool = false
+    ) {
         encode(wire: info)
         encode(size)
         encode(true)
         encode(frames)
         encode(0)
         encode(profile)
+        encode(hasDepth)
+        encode(hasDepth)
     }
 }

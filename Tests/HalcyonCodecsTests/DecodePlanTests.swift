@@ -174,6 +174,12 @@ import Testing
             "color": [DecodeOptions(color: .asStored)],
             "firstFrameOnly": [DecodeOptions(firstFrameOnly: true)],
             "usesEmbeddedThumbnail": [DecodeOptions(usesEmbeddedThumbnail: true)],
+            "depth": [
+                DecodeOptions(depth: .init()), DecodeOptions(depth: .init(.float16)),
+                DecodeOptions(depth: .init(colorSpace: .displayP3)),
+                DecodeOptions(target: TargetSize(size), depth: .init()),
+                DecodeOptions(target: TargetSize(size, light: .linear), depth: .init()),
+            ],
         ]
         let all = [DecodeOptions()] + different.values.joined()
         #expect(Set(all.map(key)).count == all.count)

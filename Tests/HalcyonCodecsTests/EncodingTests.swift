@@ -114,6 +114,7 @@ import Testing
             "keepsColorProfile": EncodeOptions(keepsColorProfile: false),
             "embedsThumbnail": EncodeOptions(embedsThumbnail: true), "effort": EncodeOptions(effort: 0.5),
             "keepsGainMap": EncodeOptions(keepsGainMap: false),
+            "bitsPerChannel": EncodeOptions(bitsPerChannel: 16),
         ]
         #expect(Set(([EncodeOptions()] + different.values).map(key)).count == different.count + 1)
         #expect(key(EncodeOptions(maximumTotalPixels: 1)) == key(EncodeOptions()))

@@ -47,6 +47,30 @@ import Testing
         #expect(aimless.status == 64 && aimless.errors.contains("--transcode needs --to"))
     }
 
+    @Test func allBitsAreKeptWhereTheyAreAskedFor() async throws {
+        let tool = try Tool()
+        try tool.add("deep/rgb.png", as: "a.png")
+        try tool.add("png/rgb8.png", as: "b.png")
+        for (name, format, bits, kept) in [
+            ("a", "png", "16", 16), ("a", "avif", "12", 12), ("a", "avif", "10", 10), ("a", "jxl", "16", 16),
+            ("a", "png", "8", 8), ("a", "webp", "16", 8), ("b", "png", "16", 16),
+        ] {
+            let result = try await tool.run([
+                "convert", tool.path("\(name).png"), "-o", tool.path("out"), "--to", format, "--depth", bits, "--force",
+                "--lossless",
+            ])
+            #expect(result.status == 0, "\(result.errors)")
+            let output = try tool.data("out/\(name).\(format)")
+            #expect(try CoderRegistry.shared.probe(output).bitsPerChannel == kept, "\(name) \(format) \(bits)")
+        }
+        for bits in ["7", "17", "x"] {
+            let refused = try await tool.run([
+                "convert", tool.path("a.png"), "--to", "png", "--in-place", "--depth", bits,
+            ])
+            #expect(refused.status == 64)
+        }
+    }
+
     @Test func losslessAndEffortAreOptionsOfTheEncoder() async throws {
         let tool = try Tool()
         try tool.add("png/rgb8.png", as: "a.png")

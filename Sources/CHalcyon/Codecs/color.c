@@ -314,6 +314,49 @@ halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const flo
     return unless_refused(color, no_memory);
 }
 
+static halcyon_color *create_to_light(const uint8_t *bytes, size_t size, halcyon_color_model model) {
+    if (size > UINT32_MAX || model == HALCYON_COLOR_CMYK) return NULL;
+    cmsContext context = create_context();
+    if (context == NULL) return NULL;
+    cmsHPROFILE profile = cmsOpenProfileFromMemTHR(context, bytes, (cmsUInt32Number)size), linear = NULL;
+    cmsHTRANSFORM transform = NULL;
+    cmsToneCurve *tone = cmsBuildGamma(context, 1), *tones[3] = {tone, tone, tone};
+    cmsCIExyY white = {0.3127, 0.3290, 1};
+    cmsCIExyYTRIPLE primaries = {{0.64, 0.33, 1}, {0.30, 0.60, 1}, {0.15, 0.06, 1}};
+    if (tone != NULL) linear = cmsCreateRGBProfileTHR(context, &white, &primaries, tones);
+    if (profile != NULL && linear != NULL && is_of_pixels(profile) && cmsGetColorSpace(profile) == signature(model)) {
+        // As for the other conversions: what is said there holds here.
+        if (cmsIsTag(profile, cmsSigDToB0Tag)) cmsWriteTag(profile, cmsSigDToB0Tag, NULL);
+        cmsSetProfileVersion(linear, 2.1);
+        cmsUInt32Number grey = FLOAT_SH(1) | COLORSPACE_SH(PT_GRAY) | EXTRA_SH(3) | CHANNELS_SH(1) | BYTES_SH(4);
+        cmsUInt32Number layout = model == HALCYON_COLOR_GRAY ? grey : TYPE_RGBA_FLT;
+        transform = cmsCreateTransformTHR(context, profile, layout, linear, TYPE_RGBA_FLT, INTENT_PERCEPTUAL,
+                                          cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE);
+    }
+    if (tone != NULL) cmsFreeToneCurve(tone);
+    if (linear != NULL) cmsCloseProfile(linear);
+    if (profile != NULL) cmsCloseProfile(profile);
+    halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
+    if (color == NULL) {
+        if (transform != NULL) memory.is_short = true;
+        if (transform != NULL) cmsDeleteTransform(transform);
+        cmsDeleteContext(context);
+        return NULL;
+    }
+    *color = (halcyon_color){context, transform};
+    return color;
+}
+
+halcyon_color *halcyon_color_create_to_light(const uint8_t *bytes, size_t size, halcyon_color_model model,
+                                             bool *no_memory) {
+    halcyon_color *color = begin_counting(size) ? create_to_light(bytes, size, model) : NULL;
+    return unless_refused(color, no_memory);
+}
+
+void halcyon_color_convert_to_light(const halcyon_color *color, float *rgba, size_t pixels) {
+    cmsDoTransform(color->transform, rgba, rgba, (cmsUInt32Number)pixels);
+}
+
 halcyon_color *halcyon_color_create_tone(const halcyon_tone_curves *curves, bool *no_memory) {
     halcyon_tone *tone = halcyon_tone_create(curves);
     halcyon_color *color = tone != NULL ? malloc(sizeof *color) : NULL;

@@ -17,6 +17,8 @@ typedef struct {
     halcyon_codec_rows sink;
     /// A row of 16 bits a channel.
     uint16_t *words;
+    /// All rows of 16 bits a channel, in the place of `pixels`.
+    uint16_t *deep_pixels;
     bool has_alpha;
     bool is_interlaced;
     bool is_started;
@@ -75,7 +77,8 @@ static void start(png_structp png, png_infop info) {
     state->is_started = true;
     check_layout(png, info, state->layout);
     size_t width = (size_t)state->layout.width;
-    bool is_deep = state->layout.deep.convert != NULL && png_get_interlace_type(png, info) == PNG_INTERLACE_NONE;
+    bool is_converted = state->layout.deep.convert != NULL && png_get_interlace_type(png, info) == PNG_INTERLACE_NONE;
+    bool is_deep = state->deep_pixels != NULL || is_converted;
     state->has_alpha = set_up_conversion(png, info, is_deep);
     state->is_interlaced = png_set_interlace_handling(png) > 1;
     if (state->is_interlaced && state->has_one_row) png_error(png, "its rows do not come in order");
@@ -83,7 +86,7 @@ static void start(png_structp png, png_infop info) {
     if (png_get_rowbytes(png, info) != width * (is_deep ? 8 : 4)) {
         png_error(png, "it decodes to another layout than expected");
     }
-    if (is_deep) state->words = png_malloc(png, width * 8);
+    if (is_converted) state->words = png_malloc(png, width * 8);
 }
 
 static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass) {
@@ -92,6 +95,11 @@ static void take_row(png_structp png, png_bytep new_row, png_uint_32 y, int pass
     if (y % HALCYON_ROWS_PER_QUESTION == 0) halcyon_png_ask(png, &state->guard);
     if (new_row == NULL || y >= (png_uint_32)state->layout.height) return;
     size_t width = (size_t)state->layout.width;
+    if (state->deep_pixels != NULL) {
+        png_progressive_combine_row(png, (png_bytep)(state->deep_pixels + (size_t)y * width * 4), new_row);
+        state->rows++;
+        return;
+    }
     uint8_t *row = state->pixels + (state->has_one_row ? 0 : (size_t)y * width * 4);
     if (state->words != NULL) {
         png_progressive_combine_row(png, (png_bytep)state->words, new_row);
@@ -118,7 +126,7 @@ static void finish(png_structp png, png_infop info) {
     (void)info;
     decoding *state = png_get_progressive_ptr(png);
     if (!has_all_rows(png, state)) png_error(png, "its pixels end too early");
-    if (state->has_alpha && state->is_interlaced) {
+    if (state->has_alpha && state->is_interlaced && state->deep_pixels == NULL) {
         halcyon_premultiply(state->pixels, (size_t)state->layout.width * (size_t)state->layout.height);
     }
     state->is_finished = true;
@@ -186,6 +194,16 @@ halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyo
     halcyon_codec_status status = decode(data, size, &state);
     free(row);
     return status;
+}
+
+halcyon_codec_status halcyon_png_decode_deep(const uint8_t *data, size_t size, int width, int height, uint16_t *words,
+                                             halcyon_codec_call *call) {
+    decoding state = {
+        .guard = {.call = call, .status = HALCYON_CODEC_OK, .failure = HALCYON_CODEC_DAMAGED},
+        .layout = {.width = width, .height = height},
+        .deep_pixels = words,
+    };
+    return decode(data, size, &state);
 }
 
 /// The longest chunk, other than pixels, that libpng's push reader gets. It collects such a chunk before it parses

@@ -1,13 +1,14 @@
-#include "halcyon_pixels.h"
+#include "halcyon_deep.h"
+
+#include <string.h>
 
 // Tiles of this side stay in the first-level cache while rows become columns.
 enum { tile = 32 };
 
-halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
-                              halcyon_cancelled cancelled, void *context) {
-    const uint32_t *in = (const uint32_t *)source.pixels;
-    uint32_t *out = (uint32_t *)result.pixels;
-    long width = source.width, height = source.height, line = (long)(source.stride / 4);
+// Compiled for each size of a pixel.
+static inline __attribute__((always_inline)) halcyon_status orient(
+    halcyon_bitmap source, halcyon_bitmap result, int orientation, long size, halcyon_cancelled cancelled, void *context) {
+    long width = source.width, height = source.height, line = (long)source.stride;
     // The place of the source's first pixel, and the distances that a step right and a step down in the source move
     // there.
     long start = 0, right = 1, down = result.width;
@@ -27,9 +28,22 @@ halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int 
         for (long left = 0; left < width; left += tile) {
             long edge = left + tile < width ? left + tile : width;
             for (long y = top; y < bottom; y++) {
-                for (long x = left; x < edge; x++) out[start + x * right + y * down] = in[y * line + x];
+                const uint8_t *row = source.pixels + y * line;
+                for (long x = left; x < edge; x++) {
+                    memcpy(result.pixels + (start + x * right + y * down) * size, row + x * size, (size_t)size);
+                }
             }
         }
     }
     return HALCYON_OK;
+}
+
+halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
+                              halcyon_cancelled cancelled, void *context) {
+    return orient(source, result, orientation, 4, cancelled, context);
+}
+
+halcyon_status halcyon_deep_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
+                                   halcyon_cancelled cancelled, void *context) {
+    return orient(source, result, orientation, 8, cancelled, context);
 }

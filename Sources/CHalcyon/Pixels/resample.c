@@ -5,7 +5,9 @@
 // - An enlargement scales each source row across and keeps it until the last result row that needs it is made.
 // In linear light, rows are converted when they are read, and results when they are written; the first way is another one,
 // in resample_batches.c.
+// Pixels of 16 bits a channel are converted in the same places, and take the second or the third way.
 // No more than 112 rows are kept, however high the source is.
+#include "deep.h"
 #include "halcyon_pixels.h"
 #include "pixels_internal.h"
 #include "resample_sink.h"
@@ -39,7 +41,8 @@ static void add_down(float4 *sum, const float4 *row, float weight, int width, bo
 
 static void store_row(const halcyon_row_sink *sink, int y, const float4 *sum) {
     size_t width = (size_t)sink->result.width;
-    uint8_t *out = sink->result.pixels + (size_t)y * width * 4;
+    uint8_t *out = sink->result.pixels + (size_t)y * width * sink->pixel_size;
+    if (sink->is_deep) return halcyon_deep_store_row(&sink->deep, sink->is_linear, sum, width, (uint16_t *)(void *)out);
     if (sink->is_linear) return halcyon_light_store(sum, width, 1.0f / light_white, out);
     for (size_t x = 0; x < width; x++) store(out + x * 4, sum[x], true);
 }
@@ -96,9 +99,9 @@ static bool prepare(halcyon_row_sink *sink, int source_width, int source_height,
     if (!halcyon_make_kernel(down, source_height, region.y, region.height, sink->result.height, filter)) return false;
     taps left = across->items[0], right = across->items[sink->result.width - 1];
     sink->columns = (span){(size_t)left.first, (size_t)(right.first + right.count)};
-    sink->way = sink->down.longest > most_kept          ? scattering
-                : region.height >= sink->result.height ? weighing_first
-                                                       : gathering;
+    sink->way = sink->down.longest > most_kept                             ? scattering
+                : region.height >= sink->result.height && !sink->is_deep ? weighing_first
+                                                                          : gathering;
     if (sink->is_linear && sink->way == weighing_first) return halcyon_prepare_batches(sink);
     sink->kept_rows = sink->way == scattering ? overlapping_rows(&sink->down, sink->result.height)
                                               : (size_t)sink->down.longest;
@@ -113,10 +116,13 @@ static bool prepare(halcyon_row_sink *sink, int source_width, int source_height,
     return sink->bytes && make_parts(sink);
 }
 
-halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
-                                          halcyon_bitmap result, halcyon_filter filter, halcyon_light light) {
+static halcyon_row_sink *create(int source_width, int source_height, halcyon_region region, halcyon_bitmap result,
+                                const halcyon_deep_pixels *deep, halcyon_filter filter, halcyon_light light) {
     halcyon_row_sink *sink = calloc(1, sizeof *sink);
     if (!sink) return NULL;
+    sink->is_deep = deep != NULL;
+    if (deep) sink->deep = *deep;
+    sink->pixel_size = deep ? 8 : 4;
     // One pixel alone is the same in any light.
     sink->is_linear = light == HALCYON_LIGHT_LINEAR && filter != HALCYON_FILTER_NEAREST;
     sink->result = result;
@@ -129,6 +135,11 @@ halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, h
         return NULL;
     }
     return sink;
+}
+
+halcyon_row_sink *halcyon_row_sink_create(int source_width, int source_height, halcyon_region region,
+                                          halcyon_bitmap result, halcyon_filter filter, halcyon_light light) {
+    return create(source_width, source_height, region, result, NULL, filter, light);
 }
 
 void halcyon_row_sink_free(halcyon_row_sink *sink) {
@@ -154,7 +165,10 @@ int halcyon_end_row(const halcyon_row_sink *sink) {
 
 static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target) {
     span columns = sink->columns;
-    if (sink->is_linear) {
+    if (sink->is_deep) {
+        halcyon_deep_load_row(&sink->deep, sink->is_linear, (const uint16_t *)(const void *)row + columns.first * 4,
+                              columns.end - columns.first, sink->line + columns.first);
+    } else if (sink->is_linear) {
         halcyon_light_row(row + columns.first * 4, columns.end - columns.first, sink->line + columns.first);
     } else {
         for (size_t x = columns.first; x < columns.end; x++) sink->line[x] = load(row + x * 4);
@@ -234,8 +248,8 @@ void halcyon_row_sink_put(halcyon_row_sink *sink, int row, const uint8_t *pixels
     if (sink->done == sink->result.height) return;
     if (!sink->line) {
         if (row < sink->top) return;
-        size_t bytes = (size_t)sink->result.width * 4;
-        memcpy(sink->result.pixels + (size_t)(sink->done++) * bytes, pixels + (size_t)sink->left * 4, bytes);
+        size_t bytes = (size_t)sink->result.width * sink->pixel_size;
+        memcpy(sink->result.pixels + (size_t)(sink->done++) * bytes, pixels + (size_t)sink->left * sink->pixel_size, bytes);
     } else if (sink->way == weighing_first) {
         (sink->is_linear ? halcyon_batch_row : keep_and_weigh)(sink, row, pixels);
     } else if (sink->way == scattering) {
@@ -266,10 +280,8 @@ static halcyon_status weigh_all(halcyon_row_sink *sink, halcyon_bitmap source, h
     return HALCYON_OK;
 }
 
-halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
-                                halcyon_filter filter, halcyon_light light, halcyon_cancelled cancelled,
-                                void *context) {
-    halcyon_row_sink *sink = halcyon_row_sink_create(source.width, source.height, region, result, filter, light);
+// Passes all rows to a sink, and frees it.
+static halcyon_status resample(halcyon_row_sink *sink, halcyon_bitmap source, halcyon_cancelled cancelled, void *context) {
     if (!sink) return HALCYON_NO_MEMORY;
     halcyon_status status = HALCYON_OK;
     if (sink->line && sink->way == weighing_first) {
@@ -288,4 +300,16 @@ halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, ha
     }
     halcyon_row_sink_free(sink);
     return status;
+}
+
+halcyon_status halcyon_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
+                                halcyon_filter filter, halcyon_light light, halcyon_cancelled cancelled,
+                                void *context) {
+    return resample(create(source.width, source.height, region, result, NULL, filter, light), source, cancelled, context);
+}
+
+halcyon_status halcyon_deep_resample(halcyon_bitmap source, halcyon_region region, halcyon_bitmap result,
+                                     halcyon_deep_pixels pixels, halcyon_filter filter, halcyon_light light,
+                                     halcyon_cancelled cancelled, void *context) {
+    return resample(create(source.width, source.height, region, result, &pixels, filter, light), source, cancelled, context);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "halcyon_deep.h"
 #include "halcyon_pixels.h"
 #include "light.h"
 #include "resample_kernels.h"
@@ -38,6 +39,10 @@ struct halcyon_row_sink {
     size_t kept_rows;
     // Whether pixels are converted to linear light and back.
     bool is_linear;
+    // Whether channels have 16 bits, and which.
+    bool is_deep;
+    halcyon_deep_pixels deep;
+    size_t pixel_size;
     enum { weighing_first, gathering, scattering } way;
     // For the first way: the weights of each result row, in parts of 16,384 or of `one`, and the rows of bytes.
     int16_t *parts;

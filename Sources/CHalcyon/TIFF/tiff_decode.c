@@ -264,7 +264,12 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     halcyon_tiff_samples samples;
     uint32_t rows = 0;
     halcyon_codec_status status;
-    if (!halcyon_tiff_has_samples(tiff, layout.has_alpha, &samples)) {
+    bool has_samples = halcyon_tiff_has_samples(tiff, layout.has_alpha, layout.words != NULL, &samples);
+    if (!has_samples && layout.words != NULL) {
+        halcyon_set_message(call, "its channels are of another kind than its header says");
+        return HALCYON_CODEC_DAMAGED;
+    }
+    if (!has_samples) {
         status = decode_shown(tiff, layout, bitmap, call, &rows);
     } else if (samples.width != (uint32_t)bitmap.width || samples.height != (uint32_t)bitmap.height) {
         halcyon_set_message(call, "libtiff reads another size from its header");
@@ -272,7 +277,7 @@ static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, 
     } else {
         status = halcyon_tiff_read_samples(tiff, &samples, &layout, bitmap, call, &rows);
     }
-    if (status != HALCYON_CODEC_DAMAGED || !layout.allows_missing || rows == 0) return status;
+    if (status != HALCYON_CODEC_DAMAGED || !layout.allows_missing || rows == 0 || layout.words != NULL) return status;
     size_t row_size = (size_t)bitmap.width * 4;
     memset(bitmap.pixels + row_size * rows, 0, row_size * ((size_t)bitmap.height - rows));
     return HALCYON_CODEC_OK;

@@ -4,7 +4,7 @@
 
 #include "tiff_samples.h"
 
-bool halcyon_tiff_has_samples(TIFF *tiff, bool has_alpha, halcyon_tiff_samples *samples) {
+bool halcyon_tiff_has_samples(TIFF *tiff, bool has_alpha, bool wants_all_bits, halcyon_tiff_samples *samples) {
     *samples = (halcyon_tiff_samples){0};
     uint16_t planes = 0, ink = INKSET_CMYK, extras = 0, *kinds = NULL;
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &samples->width);
@@ -32,8 +32,10 @@ bool halcyon_tiff_has_samples(TIFF *tiff, bool has_alpha, halcyon_tiff_samples *
                  : !is_whole || (samples->bits > 16 && samples->bits != 24 && samples->bits != 32 && samples->bits != 64)) {
         return false;
     }
+    if (!is_float && samples->bits <= 8) return false;
+    if (wants_all_bits && is_ink) return false;
     // libtiff shows these itself, but ink of 16 bits.
-    if (!is_float && (samples->bits <= 8 || (samples->bits == 16 && !is_ink))) return false;
+    if (!wants_all_bits && !is_float && samples->bits == 16 && !is_ink) return false;
     bool reads_alpha = has_alpha && !is_ink && samples->samples > samples->colors;
     samples->channels = samples->colors + (reads_alpha ? 1 : 0);
     samples->is_straight = reads_alpha && extras > 0 && kinds != NULL && kinds[0] == EXTRASAMPLE_UNASSALPHA;
@@ -49,29 +51,32 @@ static double half(uint16_t word) {
     return word & 0x8000 ? -value : value;
 }
 
-/// 0 to 1, beyond which values are clamped; what is not a number is 0.
-static uint8_t of_real(double value) {
-    if (!(value > 0)) return 0;
-    return value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
-}
+/// A number of a channel.
+typedef struct {
+    bool is_real;
+    double real;
+    /// An integer from 0 to `top`; a negative one is 0.
+    uint64_t whole, top;
+} number;
 
-/// The upper bits of an integer, rounded; a negative one is 0.
-static uint8_t of_integer(uint64_t value, int bits, bool is_signed) {
+static inline number of_real(double value) { return (number){.is_real = true, .real = value}; }
+
+/// The upper bits of an integer, of which no more than 16 count.
+static inline number of_integer(uint64_t value, int bits, bool is_signed) {
     if (is_signed) {
-        if (value >> (bits - 1) & 1) return 0;
         bits -= 1;
+        if (value >> bits & 1) value = 0;
     }
     if (bits > 16) {
         value >>= bits - 16;
         bits = 16;
     }
-    uint64_t top = (UINT64_C(1) << bits) - 1;
-    return (uint8_t)((value * 255 + top / 2) / top);
+    return (number){.whole = value, .top = (UINT64_C(1) << bits) - 1};
 }
 
 /// Returns the number at a place of a row in which libtiff has brought whole bytes into the machine's order. Other depths are
 /// packed, with the highest bit first.
-static uint8_t value_at(const uint8_t *row, size_t index, const halcyon_tiff_samples *samples) {
+static inline number number_at(const uint8_t *row, size_t index, const halcyon_tiff_samples *samples) {
     bool is_float = samples->format == SAMPLEFORMAT_IEEEFP, is_signed = samples->format == SAMPLEFORMAT_INT;
     switch (samples->bits) {
     case 16: {
@@ -111,6 +116,24 @@ static uint8_t value_at(const uint8_t *row, size_t index, const halcyon_tiff_sam
     }
 }
 
+/// Returns a number as an integer up to `most`, rounded: real ones of 0 to 1, beyond which they are clamped; what is not a number is 0.
+static inline uint32_t scaled(number value, uint32_t most) {
+    if (!value.is_real) return (uint32_t)((value.whole * most + value.top / 2) / value.top);
+    if (!(value.real > 0)) return 0;
+    return value.real >= 1 ? most : (uint32_t)(value.real * most + 0.5);
+}
+
+static uint8_t value_at(const uint8_t *row, size_t index, const halcyon_tiff_samples *samples) {
+    return (uint8_t)scaled(number_at(row, index, samples), 255);
+}
+
+/// Returns the value as a word of 16 bits, which of numbers with a point keeps those beyond 0 and 1.
+static uint16_t word_at(const uint8_t *row, size_t index, const halcyon_tiff_samples *samples, halcyon_channels channels) {
+    number value = number_at(row, index, samples);
+    if (channels == HALCYON_CHANNELS_UINT16) return (uint16_t)scaled(value, 65535);
+    return halcyon_float_to_half((float)(value.is_real ? value.real : (double)value.whole / (double)value.top));
+}
+
 /// Puts the channels of a row at the places of theirs in the pixels: in the order of the file.
 ///
 /// - Parameter plane: the only channel of the row; negative if it has all.
@@ -123,6 +146,38 @@ static void put_row(const uint8_t *row, uint8_t *pixels, uint32_t count, int pla
         for (int channel = 0; channel < samples->channels; channel++) {
             pixels[channel] = value_at(row, (size_t)x * samples->samples + (size_t)channel, samples);
         }
+    }
+}
+
+/// Puts the channels of a row at their places in words, as `put_row` does.
+static void put_words(const uint8_t *row, uint16_t *words, uint32_t count, int plane, const halcyon_tiff_samples *samples,
+                      halcyon_channels channels) {
+    for (uint32_t x = 0; x < count; x++, words += 4) {
+        if (plane >= 0) {
+            words[plane] = word_at(row, x, samples, channels);
+            continue;
+        }
+        for (int channel = 0; channel < samples->channels; channel++) {
+            words[channel] = word_at(row, (size_t)x * samples->samples + (size_t)channel, samples, channels);
+        }
+    }
+}
+
+/// Makes RGBA of the channels of a row.
+static void finish_words(uint16_t *words, uint32_t count, const halcyon_tiff_samples *samples, halcyon_channels channels) {
+    bool has_alpha = samples->channels > samples->colors, is_inverted = samples->photometric == PHOTOMETRIC_MINISWHITE;
+    uint16_t full = channels == HALCYON_CHANNELS_FLOAT16 ? 0x3C00 : 65535;
+    for (uint32_t x = 0; x < count; x++, words += 4) {
+        uint16_t alpha = has_alpha ? words[samples->colors] : full;
+        if (samples->colors == 1) {
+            uint16_t gray = words[0];
+            if (is_inverted && channels == HALCYON_CHANNELS_UINT16) gray = 65535 - gray;
+            if (is_inverted && channels == HALCYON_CHANNELS_FLOAT16) {
+                gray = halcyon_float_to_half(1 - halcyon_half_to_float(gray));
+            }
+            words[0] = words[1] = words[2] = gray;
+        }
+        words[3] = alpha;
     }
 }
 
@@ -166,6 +221,9 @@ typedef struct {
     TIFF *tiff;
     const halcyon_tiff_samples *samples;
     halcyon_codec_bitmap bitmap;
+    /// In the place of the bitmap's pixels, unless it is NULL.
+    uint16_t *words;
+    halcyon_channels channels;
     bool is_tiled;
     uint32_t width, height;
     uint8_t *bytes;
@@ -185,8 +243,12 @@ static bool read_unit_row(const units *units, uint32_t top, int plane) {
         if (there < wanted) return false;
         for (uint32_t row = 0; row < rows; row++) {
             size_t pixel = (size_t)(top + row) * units->samples->width + left;
-            put_row(units->bytes + (tmsize_t)row * units->row_size, units->bitmap.pixels + pixel * 4, columns, plane,
-                    units->samples);
+            const uint8_t *bytes = units->bytes + (tmsize_t)row * units->row_size;
+            if (units->words != NULL) {
+                put_words(bytes, units->words + pixel * 4, columns, plane, units->samples, units->channels);
+            } else {
+                put_row(bytes, units->bitmap.pixels + pixel * 4, columns, plane, units->samples);
+            }
         }
         // A strip is as wide as the page, and a tile may be wider than the rest of it.
         if (units->width >= units->samples->width - left) break;
@@ -205,7 +267,11 @@ static halcyon_codec_status read_all(const units *units, halcyon_codec_ink ink, 
         uint32_t end = units->height < samples->height - top ? top + units->height : samples->height;
         for (uint32_t row = top; row < end; row++) {
             size_t stride = (size_t)samples->width * 4;
-            finish_row(units->bitmap.pixels + row * stride, samples->width, samples, ink);
+            if (units->words != NULL) {
+                finish_words(units->words + row * stride, samples->width, samples, units->channels);
+            } else {
+                finish_row(units->bitmap.pixels + row * stride, samples->width, samples, ink);
+            }
         }
         *rows = top = end;
     }
@@ -215,7 +281,14 @@ static halcyon_codec_status read_all(const units *units, halcyon_codec_ink ink, 
 halcyon_codec_status halcyon_tiff_read_samples(TIFF *tiff, const halcyon_tiff_samples *samples,
                                                const halcyon_tiff_layout *layout, halcyon_codec_bitmap bitmap,
                                                halcyon_codec_call *call, uint32_t *rows) {
-    units units = {.tiff = tiff, .samples = samples, .bitmap = bitmap, .is_tiled = TIFFIsTiled(tiff) != 0};
+    units units = {
+        .tiff = tiff,
+        .samples = samples,
+        .bitmap = bitmap,
+        .words = layout->words,
+        .channels = layout->channels,
+        .is_tiled = TIFFIsTiled(tiff) != 0,
+    };
     if (units.is_tiled) {
         TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &units.width);
         TIFFGetField(tiff, TIFFTAG_TILELENGTH, &units.height);

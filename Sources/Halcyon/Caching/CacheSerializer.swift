@@ -91,7 +91,8 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
         let keeps = image.animation != nil && (own == .webp || (own == .gif && keepsGIF)) && coders.canEncode(own)
         return try coders.encode(
             image, as: keeps ? own : coders.canEncode(.png) ? .png : nil,
-            options: EncodeOptions(quality: 1, isLossless: true), context: context)
+            options: EncodeOptions(quality: 1, isLossless: true, bitsPerChannel: image.deepBitmap == nil ? nil : 16),
+            context: context)
     }
 }
 
@@ -104,8 +105,8 @@ extension CacheSerializer where Self == DefaultCacheSerializer {
 /// show unchanged keeps its own bytes.
 ///
 /// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
-/// in a JPEG, or an animation in a format without frames. A vector image keeps its source's bytes, and so does one whose source has a gain
-/// map unless it is kept as JPEG with the map.
+/// in a JPEG, or an animation in a format without frames. A vector image, and one with deep pixels, keeps its source's bytes, and so does
+/// one whose source has a gain map unless it is kept as JPEG with the map.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     /// The format in which images are kept if it can hold them.
     public let format: ImageFormat
@@ -121,11 +122,14 @@ public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     public func data(for input: CacheSerializerInput, context: WorkContext) throws -> Data? {
         let info = input.image.info
         let fits = input.coders.canEncode(format, showing: input.image)
-        // Pixels hold less than a vector image, and a file without its gain map less than one with it.
-        let holdsLess = info.isVector || info.hasReadableGainMap && (input.image.gainMap == nil || !fits)
+        // Pixels hold less than a vector image, those of 8 bits less than deep ones, and a file without its gain map less than one with.
+        let holdsLess =
+            info.isVector || input.image.deepBitmap != nil
+            || info.hasReadableGainMap && (input.image.gainMap == nil || !fits)
         if holdsLess, let original = input.original { return original }
-        return try input.coders.encode(
-            input.image, as: fits ? format : .png, options: fits ? options : EncodeOptions(), context: context)
+        var options = fits ? options : EncodeOptions()
+        if input.image.deepBitmap != nil, options.bitsPerChannel == nil { options.bitsPerChannel = 16 }
+        return try input.coders.encode(input.image, as: fits ? format : .png, options: options, context: context)
     }
 }
 

@@ -126,8 +126,8 @@ public struct ImageKey: Hashable, Sendable {
     public var isProcessed: Bool { !processors.isEmpty || decode.changesSize }
 
     /// Whether the disk may keep the image. An image of the request's own coders is not stored, since a registry has no name
-    /// that outlives the process.
-    var isStorable: Bool { coders == nil }
+    /// that outlives the process, nor one with deep pixels, which none of the stored forms keeps.
+    var isStorable: Bool { coders == nil && decode.depth == nil }
 
     /// The key of the whole image before any processor.
     var unprocessed: ImageKey {
@@ -247,7 +247,8 @@ extension ImageKey {
             && isWhole && other.isWhole
             // A whole image was averaged in no light yet.
             && (decode.target == nil || decode.target?.light == other.decode.target?.light ?? .encoded)
-            && decode.color == other.decode.color && decode.firstFrameOnly == other.decode.firstFrameOnly
+            && decode.color == other.decode.color && decode.depth == other.decode.depth
+            && decode.firstFrameOnly == other.decode.firstFrameOnly
             // A picture with a gain map keeps the colours of its file.
             && decode.decodesGainMap == other.decode.decodesGainMap
             // A thumbnail may show something else than its picture, which is good for both.

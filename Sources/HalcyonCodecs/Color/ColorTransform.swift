@@ -90,7 +90,7 @@ package final class ColorTransform: @unchecked Sendable {
 }
 
 extension ColorModel {
-    fileprivate var code: halcyon_color_model {
+    var code: halcyon_color_model {
         switch self {
         case .rgb: HALCYON_COLOR_RGB
         case .gray: HALCYON_COLOR_GRAY

@@ -52,6 +52,8 @@ extension CoderRegistry {
         var options = options
         var image = image
         if let animation = image.animation { image = image.replacing(animation: animation.makeReader()) }
+        // Deep pixels that are not written take no part in what follows.
+        if !options.isDeep || encoder.mostBitsPerChannel(format) <= 8 { image.deepBitmap = nil }
         image = try Self.reduced(image, options: options, context: context)
         let isStill = image.animation == nil || options.firstFrameOnly || !(encoder is any AnimatedImageEncoder)
         let writesMetadata = isStill && encoder.writesMetadata(format)
@@ -81,6 +83,7 @@ extension CoderRegistry {
     package func requireEncoder(for format: ImageFormat, options: EncodeOptions) throws -> any ImageEncoder {
         guard let encoder = encoder(for: format) else { throw CodecError.noEncoder(for: format) }
         _ = try options.checkedQuality(for: format)
+        try options.checkBits(for: format)
         return encoder
     }
 
@@ -173,7 +176,7 @@ extension Image {
                 durations: animation.durations, loopCount: animation.loopCount)
         }
         var converted = Image(bitmap: try transform.convert(bitmap), info: info, animation: frames)
-        converted.gainMap = map
+        (converted.gainMap, converted.deepBitmap) = (map, deepBitmap)
         return converted
     }
 }

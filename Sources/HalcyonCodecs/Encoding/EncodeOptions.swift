@@ -10,6 +10,14 @@ public struct EncodeOptions: Hashable, Sendable {
     }
     /// Whether WebP, AVIF and JPEG XL keep every pixel as it is, and HEIC as nearly as x265 can. False by default.
     public var isLossless: Bool
+    /// The bits of a channel in the file, from 1 to 16, for an image with deep pixels (`Image.deepBitmap`), whose colour space it then has.
+    /// Nil, the default, and all up to 8 write `Image.bitmap` with 8 bits, as all formats but PNG, AVIF and JPEG XL do in any
+    /// case.
+    ///
+    /// PNG has 16 for all above 8, AVIF 10 up to 10 and otherwise 12. JPEG XL has 16, of which pixels of floating-point numbers stay
+    /// that. An image without deep pixels is written with 8, as is an animation. With any other value, encoding fails
+    /// (`CodecError.encodingFailed`).
+    public var bitsPerChannel: Int?
     /// The colour that transparent pixels are composited onto in formats without alpha. White by default.
     public var background: Background
     /// Whether a JPEG or a JPEG XL is written in scans of increasing detail. False by default. libjxl 0.7 does it for lossless files
@@ -61,7 +69,7 @@ public struct EncodeOptions: Hashable, Sendable {
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
         keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
         maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false, effort: Double? = nil,
-        keepsGainMap: Bool = true
+        bitsPerChannel: Int? = nil, keepsGainMap: Bool = true
     ) {
         storedQuality = Quality(value: quality)
         self.isLossless = isLossless
@@ -76,7 +84,11 @@ public struct EncodeOptions: Hashable, Sendable {
         self.embedsThumbnail = embedsThumbnail
         self.keepsGainMap = keepsGainMap
         storedEffort = effort.map { Quality(value: $0) }
+        self.bitsPerChannel = bitsPerChannel
     }
+
+    /// Whether more than 8 bits a channel are asked for.
+    package var isDeep: Bool { bitsPerChannel ?? 8 > 8 }
 
     /// Returns the orientation that a file written with these options declares.
     public func storedOrientation(of image: Image) -> Orientation {
@@ -98,12 +110,23 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(embedsThumbnail)
         key.encode(effortLevel(1000))
         key.encode(keepsGainMap)
+        key.encode(bitsPerChannel)
     }
 
     /// Returns the effort as a level from 0 to `most`; nil for the default.
     package func effortLevel(_ most: Int) -> Int? {
         guard let effort, !effort.isNaN else { return nil }
         return Int((min(max(effort, 0), 1) * Double(most)).rounded())
+    }
+
+    /// Checks the number of bits.
+    ///
+    /// - Throws: `CodecError.encodingFailed` for one that is not from 1 to 16.
+    func checkBits(for format: ImageFormat) throws {
+        guard (1...16).contains(bitsPerChannel ?? 8) else {
+            throw CodecError.encodingFailed(
+                format, reason: "a channel has from 1 to 16 bits, and not \(bitsPerChannel ?? 8)")
+        }
     }
 
     /// Returns the quality.

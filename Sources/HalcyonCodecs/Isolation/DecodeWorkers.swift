@@ -152,10 +152,12 @@ public final class DecodeWorkers: Sendable {
     ///
     /// - Parameters:
     ///   - pixels: the memory for the pixels, if parts of them may come before the answer.
+    ///   - deep: the memory for the deep pixels, if there are some and parts may come.
     ///   - finish: makes the result of the answer, and takes the pixels. A `WireError` ends the worker.
     /// - Throws: `CodecError`, `BitmapError`, `CancellationError`, `WorkerError`.
     func ask<Result>(
         _ question: WorkerQuestion, context: WorkContext, pixels: UnsafeMutableRawBufferPointer? = nil,
+        deep: UnsafeMutableRawBufferPointer? = nil,
         _ finish: (WorkerAnswer, inout WorkerResult) throws -> Result
     ) throws -> Result {
         let watch = Stopwatch()
@@ -174,7 +176,7 @@ public final class DecodeWorkers: Sendable {
                         if question.work == .preview, let session = question.session, !worker.keeps(session.number) {
                             end(session.number)
                         }
-                        var result = worker.makeResult(pixels, of: question)
+                        var result = worker.makeResult(pixels, deep: deep, of: question)
                         return try finish(
                             try worker.answer(to: question, within: timeLimit, &result, context: context), &result)
                     } catch {

@@ -20,46 +20,70 @@ struct IsolatedDecode: Sendable {
         (question.bytes, question.plan) = (plan.workingBytes, number)
         question.gainMapBytes = plan.gainMap?.size.bitmapBytes ?? 0
         var beside: (facts: ImageFacts, extras: Data)?
-        let bitmap = try Bitmap(size: plan.finalSize) { pixels in
-            let made = try file.workers.ask(question, context: context, pixels: pixels) { answer, result in
+        let (bitmap, deep) = try Self.bitmaps(by: plan) { pixels, deep in
+            let made = try file.workers.ask(question, context: context, pixels: pixels, deep: deep) { answer, result in
                 guard case .image(let facts) = answer else { throw WireError.invalid("no image") }
-                return (facts, try result.finish(pixels, extraBytes: try check(facts, plan)))
+                return (facts, try result.finish(pixels, deep: deep, extraBytes: try check(facts, plan)))
             }
             beside = made
-            return made.0.isOpaque
+            return made.0
         }
         guard let (facts, extras) = beside else { return Image(bitmap: bitmap, info: plan.info) }
-        let image = try image(bitmap, facts, extras, plan)
+        let image = try image(bitmap, deep, facts, extras, plan)
         // The plan has reserved the memory for all frames.
         guard plan.frames == .all, let animation = image.animation else { return image }
         return image.replacing(
             animation: try animation.makeReader().preloaded(maximumBytes: .max, context: context))
     }
 
+    /// Makes the bitmaps of a plan, whose memory `fill` writes: that of the pixels, and of the deep ones if there are some.
+    private static func bitmaps(
+        by plan: DecodePlan,
+        fill: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer?) throws -> ImageFacts
+    ) throws -> (Bitmap, DeepBitmap?) {
+        var made: DeepBitmap?
+        let bitmap = try Bitmap(size: plan.finalSize) { pixels in
+            guard let format = plan.depth else { return try fill(pixels, nil).isOpaque }
+            var isOpaque = false
+            made = try DeepBitmap(size: plan.finalSize, format: format) { words in
+                let facts = try fill(pixels, words)
+                isOpaque = facts.isOpaque
+                return facts.isDeepOpaque ?? false
+            }
+            return isOpaque
+        }
+        return (bitmap, made)
+    }
+
     /// Returns the image that came with its plan.
     func image(_ facts: ImageFacts, by plan: DecodePlan, _ result: inout WorkerResult) throws -> Image {
         let extraBytes = try check(facts, plan)
         var extras = Data()
-        let bitmap = try Bitmap(size: plan.finalSize) { pixels in
-            extras = try result.finish(pixels, extraBytes: extraBytes)
-            return facts.isOpaque
+        let (bitmap, deep) = try Self.bitmaps(by: plan) { pixels, deep in
+            extras = try result.finish(pixels, deep: deep, extraBytes: extraBytes)
+            return facts
         }
-        return try image(bitmap, facts, extras, plan)
+        return try image(bitmap, deep, facts, extras, plan)
     }
 
     /// Checks the facts against the plan, and returns the number of bytes that follow the pixels.
     private func check(_ facts: ImageFacts, _ plan: DecodePlan) throws -> Int {
         var info = facts.info
         info.isPreview = false
-        guard info == plan.info, facts.size == plan.finalSize, plan.allowsIncomplete || !facts.info.isPreview else {
+        guard info == plan.info, facts.size == plan.finalSize, (facts.isDeepOpaque == nil) == (plan.depth == nil),
+            plan.allowsIncomplete || !facts.info.isPreview
+        else {
             throw WireError.invalid("another image than the one that was planned")
         }
         return try facts.extraBytes(by: plan, within: options.limits)
     }
 
     /// Returns the image of pixels, and of the durations, the profile and the gain map behind them.
-    func image(_ bitmap: Bitmap, _ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan) throws -> Image {
+    func image(
+        _ bitmap: Bitmap, _ deep: DeepBitmap?, _ facts: ImageFacts, _ extras: Data, _ plan: DecodePlan
+    ) throws -> Image {
         var image = Image(bitmap: bitmap, info: facts.info, animation: try animation(facts, extras, plan))
+        image.deepBitmap = deep
         var rest = extras.dropFirst(facts.frameCount * 8)
         func take(_ count: Int) -> Data {
             defer { rest = rest.dropFirst(count) }

@@ -209,7 +209,7 @@ final class IsolatedPreviews: ProgressiveDecoding {
         var header = PlanFacts(plan)
         header.info = facts.info
         let decode = IsolatedDecode(file: file, options: options, budget: budget, isArriving: true)
-        return try decode.image(bitmap, facts, extras, try DecodePlan(header, options, by: decode))
+        return try decode.image(bitmap, nil, facts, extras, try DecodePlan(header, options, by: decode))
     }
 
     var shownScans: Int? {

@@ -78,6 +78,11 @@ extension KeyEncoder {
         encode(options.allowsIncomplete)
         encode(options.usesEmbeddedThumbnail)
         encode(options.decodesGainMap)
+        encode(options.depth != nil)
+        if let depth = options.depth {
+            encode(depth.channels.rawValue)
+            encode(depth.colorSpace.rawValue)
+        }
         for limit in DecodeLimits.all { encode(options.limits[keyPath: limit]) }
     }
 }
@@ -102,6 +107,12 @@ extension WireReader {
         options.allowsIncomplete = try bool()
         options.usesEmbeddedThumbnail = try bool()
         options.decodesGainMap = try bool()
+        if try bool() {
+            guard let channels = DeepBitmap.Channels(rawValue: try text()),
+                let space = NamedColorSpace(rawValue: try text())
+            else { throw WireError.invalid("a depth") }
+            options.depth = DeepBitmap.Format(channels, colorSpace: space)
+        }
         for limit in DecodeLimits.all { options.limits[keyPath: limit] = try int() }
         return options
     }

@@ -134,7 +134,7 @@ struct PlanFacts {
     }
 }
 
-/// The facts of a decoded image beside its pixels, behind which its durations, its profile and its gain map follow.
+/// The facts of a decoded image beside its pixels, behind which its deep pixels, its durations, its profile and its gain map follow.
 struct ImageFacts {
     let info: ImageInfo
     let size: PixelSize
@@ -144,6 +144,8 @@ struct ImageFacts {
     let loopCount: Int
     /// The length of the ICC profile; nil if there is none.
     let profileBytes: Int?
+    /// Whether the deep pixels, which follow the others, are opaque; nil if there are none.
+    let isDeepOpaque: Bool?
     /// The gain map; nil if there is none.
     let gainMap: GainMapFacts?
 
@@ -154,6 +156,8 @@ struct ImageFacts {
         encoder.encode(frameCount)
         encoder.encode(loopCount)
         encoder.encode(profileBytes)
+        encoder.encode(isDeepOpaque != nil)
+        encoder.encode(isDeepOpaque ?? false)
         encoder.encode(gainMap != nil)
         gainMap?.encode(into: &encoder)
     }
@@ -161,13 +165,14 @@ struct ImageFacts {
     /// The facts of a still image whose rows were passed on as they were decoded.
     init(still plan: DecodePlan, profileBytes: Int?) {
         (info, size, isOpaque) = (plan.info, plan.finalSize, !plan.info.hasAlpha)
-        (frameCount, loopCount, self.profileBytes, gainMap) = (0, 0, profileBytes, nil)
+        (frameCount, loopCount, self.profileBytes, isDeepOpaque, gainMap) = (0, 0, profileBytes, nil, nil)
     }
 
     init(_ image: Image) {
         (info, size, isOpaque) = (image.info, image.size, image.bitmap.isOpaque)
         (frameCount, loopCount) = (image.animation?.frameCount ?? 0, image.animation?.loopCount ?? 0)
         profileBytes = image.colorProfile?.count
+        isDeepOpaque = image.deepBitmap?.isOpaque
         gainMap = image.gainMap.map { GainMapFacts($0) }
     }
 
@@ -201,6 +206,8 @@ struct ImageFacts {
         frameCount = try reader.int(0...Int.max)
         loopCount = try reader.int(0...Int.max)
         profileBytes = try reader.optionalInt()
+        let (hasDepth, isOpaque) = (try reader.bool(), try reader.bool())
+        isDeepOpaque = hasDepth ? isOpaque : nil
         gainMap = try reader.bool() ? GainMapFacts(&reader) : nil
     }
 }

@@ -124,8 +124,10 @@ final class WorkerProcess: Sendable {
     // MARK: - Questions
 
     /// Returns a result that is taken from this worker.
-    func makeResult(_ pixels: UnsafeMutableRawBufferPointer?, of question: WorkerQuestion) -> WorkerResult {
-        WorkerResult(arena, pixels, of: question)
+    func makeResult(
+        _ pixels: UnsafeMutableRawBufferPointer?, deep: UnsafeMutableRawBufferPointer?, of question: WorkerQuestion
+    ) -> WorkerResult {
+        WorkerResult(arena, pixels, deep: deep, of: question)
     }
 
     /// Asks and waits for the answer.

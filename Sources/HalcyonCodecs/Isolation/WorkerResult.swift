@@ -11,6 +11,8 @@ struct WorkerResult {
     private let arena: WorkerArena
     /// The memory for the pixels, if parts may come before the answer.
     private let pixels: UnsafeMutableRawBufferPointer?
+    /// The memory for the deep pixels, which come behind them; empty if there are none.
+    private let deep: UnsafeMutableRawBufferPointer
     /// The most bytes behind the pixels that this question can have.
     private let mostExtras: Int
     /// Whether the bitmap is made in any case.
@@ -21,8 +23,11 @@ struct WorkerResult {
     /// The number of parts that were taken.
     private(set) var parts = 0
 
-    init(_ arena: WorkerArena, _ pixels: UnsafeMutableRawBufferPointer?, of question: WorkerQuestion) {
-        (self.arena, self.pixels) = (arena, pixels)
+    init(
+        _ arena: WorkerArena, _ pixels: UnsafeMutableRawBufferPointer?, deep: UnsafeMutableRawBufferPointer?,
+        of question: WorkerQuestion
+    ) {
+        (self.arena, self.pixels, self.deep) = (arena, pixels, deep ?? .init(start: nil, count: 0))
         (mostExtras, isSure) = (question.mostExtraBytes, question.work != .preview)
     }
 
@@ -48,24 +53,29 @@ struct WorkerResult {
     ///
     /// - Throws: `WireError` for another part than the next one, and for more bytes than there may be.
     mutating func take(_ part: Int) throws {
-        guard let pixels, part == parts, (part + 1) * WorkerArena.windowBytes <= pixels.count + mostExtras else {
-            throw WireError.invalid("another part")
-        }
-        take(part * WorkerArena.windowBytes..<(part + 1) * WorkerArena.windowBytes, pixels)
+        guard let pixels, part == parts,
+            (part + 1) * WorkerArena.windowBytes <= pixels.count + deep.count + mostExtras
+        else { throw WireError.invalid("another part") }
+        take(part * WorkerArena.windowBytes..<(part + 1) * WorkerArena.windowBytes, pixels, deep)
         parts += 1
     }
 
     /// Takes the rest, and returns the bytes behind the pixels.
     ///
+    /// - Parameter deep: the memory for the deep pixels; nil if there are none.
     /// - Throws: `WireError` if the windows cannot hold it.
-    mutating func finish(_ pixels: UnsafeMutableRawBufferPointer, extraBytes: Int) throws -> Data {
-        let (start, end) = (parts * WorkerArena.windowBytes, pixels.count.adding(1, times: extraBytes))
+    mutating func finish(
+        _ pixels: UnsafeMutableRawBufferPointer, deep: UnsafeMutableRawBufferPointer? = nil, extraBytes: Int
+    ) throws -> Data {
+        let deep = deep ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        let start = parts * WorkerArena.windowBytes
+        let end = pixels.count.adding(1, times: deep.count).adding(1, times: extraBytes)
         guard start <= end, end - start <= 2 * WorkerArena.windowBytes else {
             throw WireError.invalid("a result of another size")
         }
         while parts * WorkerArena.windowBytes < end {
             let part = parts * WorkerArena.windowBytes
-            take(part..<min(part + WorkerArena.windowBytes, end), pixels)
+            take(part..<min(part + WorkerArena.windowBytes, end), pixels, deep)
             parts += 1
         }
         return extras
@@ -82,15 +92,22 @@ struct WorkerResult {
         pixels.copyMemory(from: UnsafeRawBufferPointer(start: arena.window(0) + range.lowerBound, count: range.count))
     }
 
-    /// Copies the bytes of one window: those of the pixels to their place, the others behind the former ones.
-    private mutating func take(_ range: Range<Int>, _ pixels: UnsafeMutableRawBufferPointer) {
+    /// Copies the bytes of one window: those of the pixels to their places, the others behind the former ones.
+    private mutating func take(
+        _ range: Range<Int>, _ pixels: UnsafeMutableRawBufferPointer, _ deep: UnsafeMutableRawBufferPointer
+    ) {
         let window = UnsafeRawBufferPointer(
             start: arena.window(range.lowerBound / WorkerArena.windowBytes), count: range.count)
-        let own = range.clamped(to: 0..<pixels.count)
-        if !own.isEmpty {
-            UnsafeMutableRawBufferPointer(rebasing: pixels[own]).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: window[..<own.count]))
+        var (start, taken) = (0, 0)
+        for target in [pixels, deep] {
+            let own = range.clamped(to: start..<start + target.count)
+            if !own.isEmpty {
+                UnsafeMutableRawBufferPointer(rebasing: target[own.lowerBound - start..<own.upperBound - start])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: window[taken..<taken + own.count]))
+            }
+            taken += own.count
+            start += target.count
         }
-        if own.count < range.count { extras.append(contentsOf: window[own.count...]) }
+        if taken < range.count { extras.append(contentsOf: window[taken...]) }
     }
 }

@@ -150,8 +150,9 @@ struct WorkerService {
 
     /// Whether the pixels, the durations and a gain map fit into the windows, and no profile comes behind them, whose length only the decode tells.
     private static func fits(_ plan: DecodePlan, _ result: ResultWriter) -> Bool {
+        let pixels = plan.finalSize.bitmapBytes.adding(plan.depth == nil ? 0 : 2, times: plan.finalSize.bitmapBytes)
         let beside = (plan.gainMap?.size.bitmapBytes ?? 0).adding(8, times: plan.info.frameCount)
-        return plan.convertsColor && result.hasRoom(for: plan.finalSize.bitmapBytes.adding(1, times: beside))
+        return plan.convertsColor && result.hasRoom(for: pixels.adding(1, times: beside))
     }
 
     /// Makes the frame that was asked for, and those that follow it for a moment.
@@ -270,9 +271,10 @@ extension CoderRegistry {
 }
 
 extension ResultWriter {
-    /// Writes the pixels, the durations of the frames, the profile and the gain map.
+    /// Writes the pixels, the deep ones, the durations of the frames, the profile and the gain map.
     fileprivate func write(_ image: Image) -> ImageFacts {
         write(image.bitmap)
+        image.deepBitmap?.withPixels(write)
         (image.animation?.durations ?? []).map(\.nanoseconds).withUnsafeBytes(write)
         image.colorProfile?.withUnsafeBytes(write)
         if let map = image.gainMap {

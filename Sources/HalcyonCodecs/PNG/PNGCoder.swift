@@ -7,7 +7,7 @@ import HalcyonSystem
 /// A coder for PNG: every colour type and depth, interlaced or not, and APNG. Reads by libpng what `PNGPlain` does not take, and
 /// writes by it.
 ///
-/// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8.
+/// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8, unless they are asked for.
 package struct PNGCoder: RowImageDecoder, ImageEncoder {
     package init() {}
 
@@ -133,10 +133,13 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
 
     package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-    /// Writes 8-bit RGB if every pixel is opaque, otherwise RGBA, at zlib's level 4.
+    /// Writes 8-bit RGB if every pixel is opaque, otherwise RGBA, at zlib's level 4; deep pixels with 16 bits.
     package func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
+        if let deep = image.deepBitmap, options.isDeep {
+            return try Self.encode(deep, orientation: options.storedOrientation(of: image), context: context)
+        }
         let file = try Self.encode(image.bitmap, keepsAlpha: false, context: context)
         return try PNGMetadata.insert(options.storedOrientation(of: image), image.colorProfile, into: file)
     }
@@ -150,11 +153,13 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
 
 /// Inserts the chunks of metadata behind the header of a PNG.
 enum PNGMetadata {
-    /// Returns the file with an orientation and a profile.
+    /// Returns the file with an orientation, a profile and other chunks, each of which begins with its name.
     ///
     /// - Throws: `CodecError.encodingFailed`.
-    static func insert(_ orientation: Orientation, _ profile: Data?, into file: Data) throws -> Data {
-        guard orientation != .up || profile != nil else { return file }
+    static func insert(
+        _ orientation: Orientation, _ profile: Data?, chunks: [Data] = [], into file: Data
+    ) throws -> Data {
+        guard orientation != .up || profile != nil || !chunks.isEmpty else { return file }
         // The name of the profile, a zero, and 0 for the only compression method.
         let packed = try profile.map { Data("iCCP".utf8) + Data("ICC profile\0\0".utf8) + (try compressed($0)) }
         return file.read { reader in
@@ -164,6 +169,7 @@ enum PNGMetadata {
                 if chunk.isNamed("sRGB"), packed != nil { continue }
                 result.append(contentsOf: reader.bytes[chunk.offset..<chunk.end])
                 guard chunk.isNamed("IHDR") else { continue }
+                for chunk in chunks { APNGFrameReader.append(chunk, to: &result) }
                 if let packed { APNGFrameReader.append(packed, to: &result) }
                 if orientation != .up {
                     APNGFrameReader.append(Data("eXIf".utf8) + Exif.data(orientation), to: &result)

@@ -15,6 +15,17 @@ public struct DecodeOptions: Hashable, Sendable {
     public var region: PixelRect?
     /// The handling of colours that are not sRGB. They are converted by default.
     public var color: ColorHandling
+    /// The format of pixels of 16 bits a channel that the image has beside its `bitmap` (`Image.deepBitmap`). Nil, the default, makes
+    /// none.
+    ///
+    /// They come from all bits of PNG, AVIF, HEIC, JPEG XL and of TIFF in grey and RGB, in one decode with the pixels of 8 bits, and are converted
+    /// to the colour space that the format names, whatever `color` says of the others; size, region and light apply to both. A source of 8 bits, and one of which a coder
+    /// delivers no more, has its values times 257. For an animation there are none, unless `firstFrameOnly` is set, nor are there any
+    /// in previews. A thumbnail in the file is not used, and no finished image is kept on disk: it is made again from its source.
+    ///
+    /// Cost: 8 bytes for each pixel of the stored image, which is decoded as a whole, and about 100 ns for each that is converted to
+    /// another space.
+    public var depth: DeepBitmap.Format?
     /// Whether an animation becomes a still image. False by default.
     public var firstFrameOnly: Bool
     /// Whether all frames of an animation are decoded at once and kept, instead of on demand. False by default.
@@ -64,7 +75,7 @@ public struct DecodeOptions: Hashable, Sendable {
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
         color: ColorHandling = .sRGB, firstFrameOnly: Bool = false, preloadAllFrames: Bool = false,
         allowsIncomplete: Bool = false, limits: DecodeLimits = DecodeLimits(), usesEmbeddedThumbnail: Bool = false,
-        isolation: DecodeIsolation? = nil, decodesGainMap: Bool = false
+        isolation: DecodeIsolation? = nil, decodesGainMap: Bool = false, depth: DeepBitmap.Format? = nil
     ) {
         self.target = target
         self.maximumBytes = maximumBytes
@@ -76,6 +87,7 @@ public struct DecodeOptions: Hashable, Sendable {
         self.limits = limits
         self.usesEmbeddedThumbnail = usesEmbeddedThumbnail
         self.decodesGainMap = decodesGainMap
+        self.depth = depth
         place = Uncompared(isolation)
     }
 
@@ -87,7 +99,8 @@ public struct DecodeOptions: Hashable, Sendable {
     package func encode(into key: inout KeyEncoder) {
         let light = target?.light ?? .encoded
         // Images that were stored before there was a choice keep their names.
-        key.encode(type: "halcyon.decode", version: decodesGainMap ? 6 : light == .encoded ? 4 : 5)
+        let isNew = decodesGainMap || depth != nil
+        key.encode(type: "halcyon.decode", version: isNew ? 6 : light == .encoded ? 4 : 5)
         key.encode(target != nil)
         if let target {
             key.encode(target.size)
@@ -102,7 +115,12 @@ public struct DecodeOptions: Hashable, Sendable {
         key.encode(color.rawValue)
         key.encode(firstFrameOnly)
         key.encode(usesEmbeddedThumbnail)
-        if light != .encoded || decodesGainMap { key.encode(light.rawValue) }
+        if light != .encoded || isNew { key.encode(light.rawValue) }
+        if isNew {
+            key.encode(decodesGainMap)
+            key.encode(depth?.channels.rawValue ?? "")
+            key.encode(depth?.colorSpace.rawValue ?? "")
+        }
     }
 }
 

@@ -47,6 +47,10 @@ public struct DecodePlan: Hashable, Sendable {
     package let convertsColor: Bool
     /// Whether a file that was cut off is decoded to what there is of it.
     package let allowsIncomplete: Bool
+    /// The format of the pixels of 16 bits a channel; nil if none are made.
+    package let depth: DeepBitmap.Format?
+    /// Whether the decoder delivers more than 8 bits for them.
+    private(set) var isDeep = false
     /// Whether the rows are scaled down as they are decoded, without a bitmap of the native size.
     package private(set) var isStreamed = false
     /// The maximum number of bytes that the decode takes in addition to the data: bitmaps, the result included, and the
@@ -106,6 +110,7 @@ public struct DecodePlan: Hashable, Sendable {
         let keepsColor = options.decodesGainMap && info.hasGainMap && decoder is any GainMapImageDecoder
         convertsColor = options.color == .sRGB && !keepsColor
         allowsIncomplete = options.allowsIncomplete
+        depth = Self.depth(of: info, options)
         maximumTotalPixels = options.limits.maximumTotalPixels
         workingBytes = nativeSize.bitmapBytes
         place = Uncompared(nil)
@@ -136,6 +141,7 @@ public struct DecodePlan: Hashable, Sendable {
             throw WireError.invalid("colours that are not converted")
         }
         allowsIncomplete = options.allowsIncomplete
+        depth = Self.depth(of: info, options)
         maximumTotalPixels = options.limits.maximumTotalPixels
         if options.decodesGainMap, let size = facts.gainMapSize {
             guard size.width <= geometry.size.width, size.height <= geometry.size.height else {
@@ -144,7 +150,8 @@ public struct DecodePlan: Hashable, Sendable {
             gainMap = GainMapPlan(size: size)
         }
         // The map is taken from the bytes behind the pixels.
-        let result = geometry.size.bitmapBytes.adding(2, times: gainMap?.size.bitmapBytes ?? 0)
+        let result = geometry.size.bitmapBytes.adding(depth == nil ? 0 : 2, times: geometry.size.bitmapBytes)
+            .adding(2, times: gainMap?.size.bitmapBytes ?? 0)
         var bytes = max(facts.workingBytes.adding(1, times: gainMap?.size.bitmapBytes ?? 0), result).adding(
             1, times: decode.file.copiedBytes)
         if info.isAnimated, frames == .all {
@@ -185,12 +192,15 @@ public struct DecodePlan: Hashable, Sendable {
     /// Measures the properties that the header alone does not tell: whether the rows can be scaled down as they are
     /// decoded, and the memory of the decode, embedded images included.
     mutating func measure(_ data: Data, decoder: any ImageDecoder, embedded: [EmbeddedImage] = []) {
-        let rows = residual == nil ? nil : decoder as? any RowImageDecoder
+        let deep = depth.flatMap { (decoder as? any DeepImageDecoder)?.deepPixels(of: data, info: info, for: $0) }
+        isDeep = deep != nil
+        let rows = residual == nil || isDeep ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
         let result = finalSize.bitmapBytes
         let profile = decoder.colorProfile(of: data)
         let isConverted = profile != nil && converts(profile)
-        conversionBytes = conversionBytes(of: profile)
+        conversionBytes = conversionBytes(of: profile).adding(
+            depth == nil ? 0 : 1, times: deep?.profile?.workingBytes ?? profile?.workingBytes ?? 0)
         let own = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
         heapBytes = embedded.reduce(own.adding(1, times: conversionBytes)) {
             $0.adding(1, times: max($1.workingBytes, 0))
@@ -201,6 +211,7 @@ public struct DecodePlan: Hashable, Sendable {
         // Rotating, and converting, create another bitmap before the first one is released. A conversion needs no
         // profile in the file: code points or chromaticities suffice.
         if info.orientation != .up || isConverted { bytes.append(result) }
+        if depth != nil { bytes.append(deepBytes) }
         // The pixels of a stream, those that are taken from it, and the bytes that it keeps.
         if allowsIncomplete { bytes.append(data.count.adding(2, times: nativeSize.bitmapBytes)) }
         if info.isAnimated, frames == .all {
@@ -211,6 +222,19 @@ public struct DecodePlan: Hashable, Sendable {
             let (total, overflow) = sum.addingReportingOverflow(max(part, 0))
             return overflow ? .max : total
         }
+    }
+
+    /// The bytes of the pixels of 16 bits: the result, once more if it is turned, and those of the stored size that it is reduced from,
+    /// beside which there is a bitmap of that size.
+    private var deepBytes: Int {
+        let result = 0.adding(info.orientation == .up ? 2 : 4, times: finalSize.bitmapBytes)
+        guard isDeep, residual != nil else { return result }
+        return result.adding(2, times: nativeSize.bitmapBytes)
+    }
+
+    /// An animation has none, unless it becomes a still image.
+    private static func depth(of info: ImageInfo, _ options: DecodeOptions) -> DeepBitmap.Format? {
+        info.isAnimated && !options.firstFrameOnly ? nil : options.depth
     }
 
     private static func geometry(of info: ImageInfo, options: DecodeOptions) throws -> ResizeGeometry {

@@ -32,7 +32,8 @@ package struct MadeImage: Sendable {
         info.loopCount = made.animation?.loopCount
         // The pixels may have more colours than the GIF that they were made of.
         if info.format == .gif { info.format = .bitmap }
-        image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
+        let image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
+        self.image = made.deepBitmap.map { image.replacing(image.bitmap, $0) } ?? image
     }
 
     /// Returns the plan of the image that a decode with these options would have made.
@@ -50,7 +51,8 @@ package struct MadeImage: Sendable {
 
     /// The bytes that `image(by:)` takes in addition to this image.
     package func workingBytes(by plan: DecodePlan) -> Int {
-        let frame = plan.residual == nil ? 0 : plan.finalSize.bitmapBytes
+        let deep = plan.depth == nil ? 0 : 0.adding(4, times: max(plan.finalSize.bitmapBytes, image.size.bitmapBytes))
+        let frame = (plan.residual == nil ? 0 : plan.finalSize.bitmapBytes).adding(1, times: deep)
         guard let animation = image.animation, plan.frames == .all else { return frame }
         if animation.isPreloaded, plan.residual == nil { return 0 }
         // The frames, and the last one before it is scaled.
@@ -63,8 +65,17 @@ package struct MadeImage: Sendable {
     /// - Throws: `BitmapError`, `CancellationError`, and the errors of the frames if all are wanted at once.
     package func image(by plan: DecodePlan, context: WorkContext) throws -> Image {
         var made = plan.frames == .first ? image.replacing(image.bitmap) : image
+        made.deepBitmap = try plan.depth.map { try image.deepPixels($0, context: context) }
         if let geometry = plan.residual { made = try made.reduced(geometry, light: plan.light, context: context) }
         guard plan.frames == .all, let animation = made.animation, !animation.isPreloaded else { return made }
         return made.replacing(animation: try animation.makeReader().preloaded(maximumBytes: .max, context: context))
+    }
+}
+
+extension Image {
+    /// Returns deep pixels of a format, made of those that the image has.
+    fileprivate func deepPixels(_ format: DeepBitmap.Format, context: WorkContext) throws -> DeepBitmap {
+        try deepBitmap?.converted(to: format, context: context)
+            ?? DeepBitmap(widening: bitmap, profile: nil, format: format, context: context)
     }
 }

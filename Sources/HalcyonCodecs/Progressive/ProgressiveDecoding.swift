@@ -90,6 +90,7 @@ extension CoderRegistry {
         var options = options
         // Its previews are what has arrived; its end is the whole image. Gain maps come last in a file.
         (options.allowsIncomplete, options.decodesGainMap) = (false, false)
+        options.depth = nil
         guard let decoder = decoder(for: data),
             decoder is any ProgressiveImageDecoder || showsThumbnail && decoder is any ThumbnailImageDecoder
         else { return nil }

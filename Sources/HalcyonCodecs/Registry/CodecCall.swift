@@ -55,6 +55,31 @@ package enum CodecCall {
         return Data(bytesNoCopy: bytes, count: output.count, deallocator: .free)
     }
 
+    /// Encodes pixels of 16 bits a channel, without alpha if every one is full.
+    static func encode(
+        _ bitmap: DeepBitmap, as format: ImageFormat, context: WorkContext,
+        _ body: (
+            UnsafePointer<UInt16>?, (width: Int32, height: Int32), _ isOpaque: Bool,
+            UnsafeMutablePointer<halcyon_codec_output>, UnsafeMutablePointer<halcyon_codec_call>
+        ) -> halcyon_codec_status
+    ) throws -> Data {
+        var output = halcyon_codec_output()
+        let size = (width: Int32(clamping: bitmap.width), height: Int32(clamping: bitmap.height))
+        try bitmap.withPixels { pixels in
+            try run(context: context, bytes: pixels.count) {
+                body(
+                    pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), size, bitmap.hasOnlyFullAlpha, &output, $0
+                )
+            } fail: {
+                CodecError.encodingFailed(format, reason: $0)
+            }
+        }
+        guard let bytes = output.bytes else {
+            throw CodecError.encodingFailed(format, reason: "the encoder wrote nothing")
+        }
+        return Data(bytesNoCopy: bytes, count: output.count, deallocator: .free)
+    }
+
     private static func run(
         context: WorkContext, bytes: Int,
         _ body: (UnsafeMutablePointer<halcyon_codec_call>) -> halcyon_codec_status,

@@ -122,6 +122,19 @@ extension CoderRegistry {
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
         defer { HeapTrim.after(plan.heapBytes) }
+        var image =
+            try plan.depth.map { try decodeDeep(data, decoder: decoder, plan: plan, depth: $0, context: context) }
+            ?? decodeShallow(data, decoder: decoder, plan: plan, context: context)
+        if let map = plan.gainMap, !image.info.isPreview {
+            image.gainMap = try gainMap(of: data, decoder, plan: map, context: context)
+        }
+        return image
+    }
+
+    /// Decodes pixels of 8 bits, and the frames of an animation.
+    private func decodeShallow(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+    ) throws -> Image {
         let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
         let (reduced, isPart) = try Self.reducedOrPart(
             data, decoder: decoder, plan: plan, color: color, context: context)
@@ -132,14 +145,11 @@ extension CoderRegistry {
         info.isPreview = isPart || Self.lacksFrames(data, decoder: decoder, plan: plan)
         var image = Image(bitmap: bitmap, info: info, animation: animation)
         if !plan.convertsColor { image.colorProfile = decoder.embeddedProfile(of: data) }
-        if let map = plan.gainMap, !info.isPreview {
-            image.gainMap = try gainMap(of: data, decoder, plan: map, context: context)
-        }
         return image
     }
 
     /// Decodes to the final size in stored orientation, or to what there is if the plan allows that.
-    private static func reducedOrPart(
+    static func reducedOrPart(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, color: ColorTransform?, context: WorkContext
     ) throws -> (bitmap: Bitmap, isPart: Bool) {
         do {
@@ -228,7 +238,7 @@ extension CoderRegistry {
         of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void,
         room: @escaping (Int) -> UnsafeMutableRawPointer?
     ) throws -> Bool {
-        guard plan.picture == nil, plan.residual == nil, plan.gainMap == nil, plan.info.orientation == .up,
+        guard plan.picture == nil, plan.residual == nil, plan.gainMap == nil, plan.depth == nil, plan.info.orientation == .up,
             !plan.allowsIncomplete,
             !plan.info.isAnimated, let decoder = try requireDecoder(for: data) as? any RowImageDecoder,
             decoder.deliversRows(of: data, info: plan.info),
@@ -267,7 +277,7 @@ extension CoderRegistry {
     }
 
     /// Applies the orientation, which happens here and nowhere else, and last, because there are fewer pixels then.
-    private static func turned(_ bitmap: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+    static func turned(_ bitmap: Bitmap, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
         guard plan.info.orientation != .up else { return bitmap }
         try context.checkCancellation()
         return try bitmap.oriented(plan.info.orientation)

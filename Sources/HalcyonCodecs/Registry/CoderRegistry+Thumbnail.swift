@@ -73,7 +73,7 @@ extension CoderRegistry {
         _ data: Data, _ info: ImageInfo, decoder: any ImageDecoder, options: DecodeOptions
     ) -> DecodePlan? {
         // Nobody knows in which light a camera averages.
-        guard options.changesSize, options.target?.light != .linear,
+        guard options.changesSize, options.target?.light != .linear, options.depth == nil,
             let thumbnail = EmbeddedThumbnail(
                 of: info, in: data, decoder: decoder, coders: self, limits: options.limits),
             var plan = thumbnail.plan(by: options, of: decoder, upscales: false),

@@ -16,6 +16,10 @@ public struct FormatCapabilities: Hashable, Sendable {
     public let encodes: Bool
     /// Whether every frame of an animation is encoded, not only the first.
     public let encodesAnimations: Bool
+    /// Whether more than 8 bits a channel are decoded if they are asked for (`DecodeOptions.depth`).
+    public let decodesDeep: Bool
+    /// Whether more than 8 bits a channel are encoded if they are asked for (`EncodeOptions.bitsPerChannel`).
+    public let encodesDeep: Bool
     /// Whether the gain map of a file is decoded when it is asked for, not only recognized.
     public let decodesGainMaps: Bool
 }
@@ -36,7 +40,8 @@ extension CoderRegistry {
             format: format, decodes: decoder != nil, decodesAnimations: decoder is any AnimatedImageDecoder,
             decodesProgressively: decoder is any ProgressiveImageDecoder,
             scalesWhileDecoding: decoder.map { Self.scales($0, format) } ?? false, encodes: encoder != nil,
-            encodesAnimations: encoder is any AnimatedImageEncoder,
+            encodesAnimations: encoder is any AnimatedImageEncoder, decodesDeep: decoder is any DeepImageDecoder,
+            encodesDeep: (encoder?.mostBitsPerChannel(format) ?? 8) > 8,
             decodesGainMaps: decoder is any GainMapImageDecoder)
     }
 

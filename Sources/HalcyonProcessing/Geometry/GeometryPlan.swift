@@ -47,6 +47,7 @@ struct GeometryPlan {
             geometry.turned(by: orientation.inverse, from: size), filter: filter, light: light)
     }
 
+    /// Applies the plan to the pixels of 8 bits and to the deep ones, if there are some.
     func applied(to image: Image, context: WorkContext) throws -> Image {
         try context.checkCancellation()
         let whole = part.size == source ? nil : part

@@ -35,6 +35,12 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup
     var encode: EncodeArguments
 
+    @Option(
+        help: ArgumentHelp(
+            "The bits of a channel, in sRGB: up to 16 of sources that have more than 8, in PNG, AVIF and JPEG XL. (default: 8)",
+            valueName: "8...16"))
+    var depth: Int?
+
     @Flag(
         help: """
             Rewrites files without loss: a JPEG as JPEG XL, which takes a fifth less, and such a file as the JPEG that it was, byte for \
@@ -77,6 +83,7 @@ struct ConvertCommand: AsyncParsableCommand {
         if let maxSide, !(1...Bitmap.maximumSide).contains(maxSide) {
             throw ValidationError("--max-side is 1 to \(Bitmap.maximumSide).")
         }
+        if let depth, !(8...16).contains(depth) { throw ValidationError("--depth is 8 to 16.") }
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs is 1 to 1024.") }
         guard !sources.contains("") else { throw ValidationError("A source is empty.") }
         if let output {
@@ -89,9 +96,12 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ValidationError("Each picture would replace itself: give -o, --to or --in-place.")
         }
         guard try format != nil || !transcode else { throw ValidationError("--transcode needs --to.") }
-        guard !transcode || (processors.isEmpty && maxSide == nil && encode.quality == nil && !encode.lossless) else {
+        guard
+            !transcode
+                || (processors.isEmpty && maxSide == nil && depth == nil && encode.quality == nil && !encode.lossless)
+        else {
             throw ValidationError(
-                "--transcode changes no pixel: it takes no --process, --max-side, --quality or --lossless.")
+                "--transcode changes no pixel: it takes no --process, --max-side, --depth, --quality or --lossless.")
         }
     }
 
@@ -141,14 +151,16 @@ struct ConvertCommand: AsyncParsableCommand {
         }
         AtomicFile.removeTemporaryFilesAtSignals()
         let pipeline = ImagePipeline.ofTool()
+        var options = encode.options
+        if let depth { options = (options ?? EncodeOptions()).with(bitsPerChannel: depth) }
         let writer = OutputWriter(
-            destination: .none, format: try format, options: encode.options, reencodes: reencode,
+            destination: .none, format: try format, options: options, reencodes: reencode,
             coders: pipeline.configuration.coders)
         let lossless =
             transcode ? try format.map { ImageEncoding.transcoded(to: $0, effort: encode.options?.effort) } : nil
         let runner = ConvertRunner(
-            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide, transcode: lossless,
-            writer: writer,
+            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide, depth: depth,
+            transcode: lossless, writer: writer,
             jobs: jobs ?? SystemGrant.current.cores)
         var bar = ProgressBar(total: steps.count, isQuiet: quiet)
         await runner.run { report in
@@ -164,5 +176,13 @@ struct ConvertCommand: AsyncParsableCommand {
         }
         bar.erase()
         await pipeline.shutdown()
+    }
+}
+
+extension EncodeOptions {
+    fileprivate func with(bitsPerChannel bits: Int) -> EncodeOptions {
+        var options = self
+        options.bitsPerChannel = bits
+        return options
     }
 }

@@ -8,6 +8,8 @@ struct ConvertRunner: Sendable {
     let steps: [ConvertPlan.Step]
     let processors: [any ImageProcessor]
     let maximumSide: Int?
+    /// The bits of a channel of the outputs; nil for 8.
+    let depth: Int?
     /// The rewriting without loss, if pictures are not decoded.
     let transcode: ImageEncoding?
     /// Encodes what was loaded.
@@ -50,6 +52,7 @@ struct ConvertRunner: Sendable {
         request.decode.target = maximumSide.map { TargetSize(PixelSize($0, $0)) }
         request.decode.decodesGainMap = writer.keepsGainMap(
             processors, pathExtension: steps[index].output.pathExtension)
+        if let depth, depth > 8 { request.decode.depth = DeepBitmap.Format() }
         return request
     }
 }

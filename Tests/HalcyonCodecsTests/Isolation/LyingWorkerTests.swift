@@ -19,7 +19,7 @@ import Testing
 
     private static let refused: [Lie] = [
         .planOfAnotherFormat, .garbage, .nothing, .longMessage, .descriptor, .anotherNumber, .anotherSize, .moreFrames,
-        .longProfile, .preview, .anotherAnswer, .cutMessage, .negativeCounts, .anotherPart, .repeatedPart,
+        .longProfile, .depth, .preview, .anotherAnswer, .cutMessage, .negativeCounts, .anotherPart, .repeatedPart,
         .partOfASmallImage, .endlessParts,
         .atOnceOfAnotherSize, .atOnceOfAnotherFormat, .atOnceOfMoreMemory, .atOnceLarge,
     ]

@@ -140,6 +140,10 @@ typedef struct {
 halcyon_codec_status halcyon_png_decode(const uint8_t *data, size_t size, halcyon_png_layout layout, uint8_t *pixels,
                                         halcyon_codec_rows sink, halcyon_codec_call *call);
 
+/// Decodes RGBA of 16 bits a channel in the machine's order, not premultiplied, `width * height` of them.
+halcyon_codec_status halcyon_png_decode_deep(const uint8_t *data, size_t size, int width, int height, uint16_t *words,
+                                             halcyon_codec_call *call);
+
 /// A PNG that is decoded while it arrives, at its stored size. One thread at a time. After any status but OK, all
 /// calls fail.
 typedef struct halcyon_png_stream halcyon_png_stream;
@@ -163,6 +167,10 @@ void halcyon_png_stream_read(const halcyon_png_stream *stream, halcyon_codec_bit
 halcyon_codec_status halcyon_png_encode(halcyon_codec_bitmap bitmap, bool keeps_alpha, halcyon_codec_output *output,
                                         halcyon_codec_call *call);
 
+/// Encodes premultiplied RGBA of 16 bits a channel, without alpha if `is_opaque`. `is_srgb` adds the chunk that says so.
+halcyon_codec_status halcyon_png_encode_deep(const uint16_t *words, int width, int height, bool is_opaque, bool is_srgb,
+                                             halcyon_codec_output *output, halcyon_codec_call *call);
+
 /// A colour conversion to sRGB, by lcms2 or by mapping tones. Safe from any thread once it is created.
 typedef struct halcyon_color halcyon_color;
 
@@ -176,6 +184,10 @@ halcyon_color *halcyon_color_create(const uint8_t *profile, size_t size, halcyon
 /// light.
 halcyon_color *halcyon_color_create_from_primaries(const double chromaticities[8], const float *curve, size_t count,
                                                    bool is_deep, bool *no_memory);
+/// Creates a conversion of floats to the linear light of sRGB, which also is outside of 0 to 1; NULL if the profile is broken, is not
+/// one for pixels of this model, or if there is no memory.
+halcyon_color *halcyon_color_create_to_light(const uint8_t *profile, size_t size, halcyon_color_model model,
+                                             bool *no_memory);
 enum {
     /// The number of entries of `light`: for the signals 0, 16, 32 ... 65536, of which 65535 is the highest.
     HALCYON_TONE_LIGHTS = 4097,
@@ -210,6 +222,8 @@ typedef struct {
 /// Creates a conversion that maps tones, for both bytes and words. The curves are copied.
 halcyon_color *halcyon_color_create_tone(const halcyon_tone_curves *curves, bool *no_memory);
 void halcyon_color_free(halcyon_color *color);
+/// Converts RGBA in place, not premultiplied. Only for a conversion to light.
+void halcyon_color_convert_to_light(const halcyon_color *color, float *rgba, size_t pixels);
 /// Converts premultiplied BGRA in place.
 void halcyon_color_convert(const halcyon_color *color, uint8_t *bgra, size_t pixels, bool is_opaque);
 /// Converts ink (255 is full) to opaque BGRA.

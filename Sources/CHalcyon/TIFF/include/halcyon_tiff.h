@@ -3,6 +3,7 @@
 #define HALCYON_TIFF_H
 
 #include <halcyon_codecs.h>
+#include <halcyon_deep.h>
 
 /// A page of a TIFF: the offset of its directory, the facts that the directory declares, and the largest allocation
 /// that libtiff may make. If rows may be missing, those behind the first missing one are transparent, and one must be there.
@@ -11,6 +12,10 @@ typedef struct {
     bool has_palette, has_alpha, allows_missing;
     size_t most_bytes;
     halcyon_codec_ink ink;
+    /// Memory for RGBA of 16 bits a channel, as the page has them: then nothing is written to the bitmap, whose pixels may be NULL. Only for
+    /// grey and RGB of more than 8 bits.
+    uint16_t *words;
+    halcyon_channels channels;
 } halcyon_tiff_layout;
 
 /// Decodes a page, in its stored orientation; it must have the size of `bitmap`.

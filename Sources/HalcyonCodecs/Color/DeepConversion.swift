@@ -1,0 +1,165 @@
+import CHalcyonCodecs
+import CHalcyonPixels
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+/// A conversion of pixels of 16 bits a channel from the colours of a file to a named colour space.
+///
+/// It goes by way of linear light in floating point: a profile by lcms2, primaries and curves by their formulas, so that nothing is
+/// clipped on the way. Pixels that are in the space already keep their values.
+final class DeepConversion {
+    private var kernel = halcyon_deep_conversion()
+    private let profile: LightProfile?
+    private let target: DeepBitmap.Format
+
+    /// - Parameters:
+    ///   - source: the pixels before it. A profile that is broken or made for other channels is ignored.
+    ///   - isOpaque: whether every alpha is full.
+    /// - Throws: `BitmapError.outOfMemory`.
+    init(from source: DeepPixels, to target: DeepBitmap.Format, isOpaque: Bool) throws {
+        self.target = target
+        (kernel.from, kernel.to) = (source.channels.kernel, target.channels.kernel)
+        (kernel.is_multiplied, kernel.is_opaque) = (source.isMultiplied, isOpaque)
+        let space = target.colorSpace.description
+        kernel.encode = space.curve.kernel
+        var (primaries, curve) = (ColorPrimaries.bt709, TransferCurve.sRGB)
+        var light: LightProfile?
+        switch source.profile {
+        case .icc(let data, let model): light = try LightProfile(data, model)
+        case .primaries(let own, let ownCurve):
+            // Files name the same points with other numbers of digits.
+            let known = [ColorPrimaries.bt709, .displayP3, .bt2020].first { $0.isNear(own) }
+            (primaries, curve) = (known ?? (own.isUsable ? own : .bt709), ownCurve)
+        case nil: break
+        }
+        profile = light
+        kernel.decode = curve.kernel
+        if let light { kernel.profile = light.kernel }
+        kernel.keeps_colors = light == nil && primaries == space.primaries && curve == space.curve
+        let matrix = ColorTransformMatrix(from: primaries, to: space.primaries).rows
+        withUnsafeMutableBytes(of: &kernel.matrix) { target in matrix.withUnsafeBytes { target.copyMemory(from: $0) } }
+        if light != nil, changesNothing { kernel.keeps_colors = true }
+    }
+
+    /// Converts straight or multiplied pixels in place to multiplied ones.
+    ///
+    /// - Throws: `CancellationError`.
+    func convert(_ words: UnsafeMutableRawBufferPointer, context: WorkContext) throws {
+        let status = withExtendedLifetime(profile) {
+            withCancellation(context) {
+                halcyon_deep_convert(
+                    words.baseAddress?.assumingMemoryBound(to: UInt16.self), words.count / 8, &kernel, $0, $1)
+            }
+        }
+        if status == HALCYON_CANCELLED { throw CancellationError() }
+    }
+
+    /// Whether a profile describes the space itself: a grid of colours and some greys keep their values within a thousandth.
+    private var changesNothing: Bool {
+        guard target.colorSpace == .sRGB || target.colorSpace == .displayP3 else { return false }
+        var before: [Float] = []
+        for index in 0..<6 * 6 * 6 {
+            before += [index % 6, index / 6 % 6, index / 36].map { Float($0) / 5 } + [1]
+        }
+        for grey in 0..<64 { before += [Float](repeating: Float(grey) / 63, count: 3) + [1] }
+        var after = before
+        withExtendedLifetime(profile) { halcyon_deep_convert_floats(&after, after.count / 4, &kernel) }
+        return zip(before, after).allSatisfy { abs($0 - $1) <= 0.001 }
+    }
+}
+
+/// A profile as a way to the linear light of sRGB.
+private final class LightProfile {
+    private let color: OpaquePointer
+
+    /// Nil if the profile cannot be read.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    init?(_ data: Data, _ model: ColorModel) throws {
+        var isShort = false
+        let color = data.withUnsafeBytes { bytes in
+            halcyon_color_create_to_light(
+                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, &isShort)
+        }
+        guard !isShort else { throw BitmapError.outOfMemory(bytes: 0) }
+        guard let color else { return nil }
+        self.color = color
+    }
+
+    deinit { halcyon_color_free(color) }
+
+    /// Valid while the object lives.
+    var kernel: halcyon_to_light {
+        halcyon_to_light(
+            convert: { color, rgba, count in
+                halcyon_color_convert_to_light(color.map { OpaquePointer($0) }, rgba, count)
+            }, context: UnsafeMutableRawPointer(color))
+    }
+}
+
+extension DeepBitmap {
+    /// Returns the pixels in another format; itself if it has that already.
+    ///
+    /// Light is converted as the named spaces define it: the white of sRGB is at 203 cd/m2, and HLG is taken as a display of 1,000
+    /// cd/m2 shows it. What the format cannot hold is clipped. Cost: about 100 ns a pixel, and the result.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`; `CancellationError`.
+    public func converted(to format: Format, context: WorkContext = .uncancellable) throws -> DeepBitmap {
+        guard format != self.format else { return self }
+        let (primaries, curve) = self.format.colorSpace.description
+        let source = DeepPixels(
+            channels: self.format.channels, profile: .primaries(primaries, curve), isMultiplied: true)
+        let conversion = try DeepConversion(from: source, to: format, isOpaque: isOpaque)
+        return try DeepBitmap(size: size, format: format, isOpaque: isOpaque) { words in
+            withPixels { words.copyMemory(from: $0) }
+            try conversion.convert(words, context: context)
+        }
+    }
+
+    /// Creates pixels of 16 bits from those of 8 whose colours a profile describes, sRGB if it is nil: each value times 257, before
+    /// it is converted.
+    convenience init(
+        widening bitmap: Bitmap, profile: ColorProfile?, format: Format, context: WorkContext
+    ) throws {
+        let source = DeepPixels(channels: .uint16, profile: profile, isMultiplied: true)
+        let conversion = try DeepConversion(from: source, to: format, isOpaque: bitmap.isOpaque)
+        try self.init(size: bitmap.size, format: format, isOpaque: bitmap.isOpaque) { words in
+            bitmap.withPixels { pixels in
+                halcyon_deep_widen(
+                    pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    words.baseAddress?.assumingMemoryBound(to: UInt16.self), pixels.count / 4)
+            }
+            try conversion.convert(words, context: context)
+        }
+    }
+
+    /// Returns the pixels in sRGB of 8 bits, rounded to the nearest.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`; `CancellationError`.
+    func narrowed(context: WorkContext) throws -> Bitmap {
+        let sRGB = try converted(to: Format(), context: context)
+        return try Bitmap(size: size, isOpaque: isOpaque) { pixels in
+            sRGB.withPixels { words in
+                halcyon_deep_narrow(
+                    words.baseAddress?.assumingMemoryBound(to: UInt16.self),
+                    pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count / 4)
+            }
+        }
+    }
+}
+
+extension Image {
+    /// Creates an image of a program's own pixels of 16 bits a channel; `info.format` is `.bitmap`.
+    ///
+    /// Its `bitmap` has the same pixels in sRGB, clipped and rounded to 8 bits. Cost: about 100 ns a pixel.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    public init(_ deepBitmap: DeepBitmap) throws {
+        let info = ImageInfo(
+            format: .bitmap, size: deepBitmap.size, hasAlpha: !deepBitmap.isOpaque, bitsPerChannel: 16)
+        let bitmap = try deepBitmap.narrowed(context: .uncancellable)
+        self.init(bitmap: bitmap, info: info)
+        self.deepBitmap = deepBitmap
+    }
+}

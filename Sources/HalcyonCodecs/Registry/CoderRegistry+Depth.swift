@@ -1,0 +1,122 @@
+import CHalcyonCodecs
+import CHalcyonPixels
+import Foundation
+import HalcyonImage
+import HalcyonSystem
+
+extension CoderRegistry {
+    /// Decodes a still image once, to pixels of 8 bits and to those of 16 in the format of the plan.
+    func decodeDeep(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, depth: DeepBitmap.Format, context: WorkContext
+    ) throws -> Image {
+        guard plan.isDeep, let decoder = decoder as? any DeepImageDecoder,
+            let pixels = decoder.deepPixels(of: data, info: plan.info, for: depth)
+        else { return try widened(data, decoder: decoder, plan: plan, depth: depth, context: context) }
+        do {
+            let work = DeepDecode(decoder: decoder, plan: plan, format: depth, pixels: pixels)
+            let (bitmap, deep) = try work.bitmaps(of: data, context: context)
+            var image = Image(bitmap: bitmap, info: plan.info)
+            image.deepBitmap = deep
+            if !plan.convertsColor { image.colorProfile = decoder.embeddedProfile(of: data) }
+            return image
+        } catch CodecError.damaged(let format, let reason) {
+            guard plan.allowsIncomplete, decoder is any IncompleteImageDecoder else {
+                throw CodecError.damaged(format, reason: reason)
+            }
+            return try widened(data, decoder: decoder, plan: plan, depth: depth, context: context)
+        }
+    }
+
+    /// Decodes pixels of 8 bits and widens them, from the colours of the file where those can be told.
+    private func widened(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, depth: DeepBitmap.Format, context: WorkContext
+    ) throws -> Image {
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        // In linear light, colours are converted before they are averaged.
+        let early = plan.light == .linear && plan.residual != nil ? color : nil
+        let (reduced, isPart) = try Self.reducedOrPart(
+            data, decoder: decoder, plan: plan, color: early, context: context)
+        let stored = try Self.turned(reduced, plan: plan, context: context)
+        let late = early == nil ? color : nil
+        let bitmap = try late.map { try $0.convert(stored) } ?? stored
+        let asStored = plan.convertsColor ? nil : decoder.embeddedProfile(of: data)
+        let profile =
+            late != nil ? decoder.colorProfile(of: data) : early != nil ? nil : asStored.map { Self.profile($0) }
+        let deep = try DeepBitmap(widening: stored, profile: profile, format: depth, context: context)
+        var info = plan.info
+        info.isPreview = isPart
+        var image = Image(bitmap: bitmap, info: info)
+        (image.deepBitmap, image.colorProfile) = (deep, asStored)
+        return image
+    }
+
+    private static func profile(_ data: Data) -> ColorProfile {
+        .icc(data, data.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb)
+    }
+}
+
+/// A decode to pixels of 16 bits a channel, of which those of 8 are made as well.
+private struct DeepDecode {
+    let decoder: any DeepImageDecoder
+    let plan: DecodePlan
+    let format: DeepBitmap.Format
+    let pixels: DeepPixels
+
+    func bitmaps(of data: Data, context: WorkContext) throws -> (Bitmap, DeepBitmap) {
+        var made: Bitmap?
+        let isOpaque = !plan.info.hasAlpha
+        let conversion = try DeepConversion(from: pixels, to: format, isOpaque: isOpaque)
+        var deep = try DeepBitmap(size: plan.nativeSize, format: format, isOpaque: isOpaque) { words in
+            try decoder.decodeDeep(data, plan: plan, format: format, into: words, context: context)
+            try context.checkCancellation()
+            // Whatever the decoder found there: alpha that the header does not declare is none.
+            if isOpaque {
+                halcyon_deep_make_opaque(
+                    words.baseAddress?.assumingMemoryBound(to: UInt16.self), pixels.channels.kernel, words.count / 8)
+            }
+            made = try narrowed(UnsafeRawBufferPointer(words), context: context)
+            try conversion.convert(words, context: context)
+        }
+        guard let made else { throw CodecError.damaged(plan.info.format, reason: "it has no pixels") }
+        if let residual = plan.residual {
+            deep = try deep.resampled(nil, residual, light: plan.light, context: context)
+        }
+        return (made, try deep.oriented(nil, plan.info.orientation, context: context))
+    }
+
+    /// Returns the finished pixels of 8 bits, whose colours are converted before they are rounded.
+    private func narrowed(_ words: UnsafeRawBufferPointer, context: WorkContext) throws -> Bitmap {
+        let transform =
+            plan.converts(pixels.profile)
+            ? try ColorTransforms.shared.transform(for: pixels.profile, isDeep: true) : nil
+        let native = try Bitmap(size: plan.nativeSize, isOpaque: !plan.info.hasAlpha) { bytes in
+            guard let source = words.baseAddress?.assumingMemoryBound(to: UInt16.self),
+                let target = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            else { return }
+            let (width, deep) = (plan.nativeSize.width, transform?.deep)
+            let isStraight = pixels.channels == .uint16 && (!pixels.isMultiplied || !plan.info.hasAlpha)
+            var row = [UInt16](repeating: 0, count: isStraight ? 0 : width * 4)
+            try withExtendedLifetime(transform) {
+                for y in 0..<plan.nativeSize.height {
+                    if y % 64 == 0 { try context.checkCancellation() }
+                    let (from, to) = (source + y * width * 4, target + y * width * 4)
+                    row.withUnsafeMutableBufferPointer { row in
+                        var straight = from
+                        if !isStraight, let place = row.baseAddress {
+                            halcyon_deep_straighten(
+                                from, pixels.channels.kernel, pixels.isMultiplied, place, width)
+                            straight = UnsafePointer(place)
+                        }
+                        if let deep, let convert = deep.convert {
+                            convert(deep.context, straight, to, width)
+                        } else {
+                            halcyon_deep_narrow(straight, to, width)
+                        }
+                    }
+                    if plan.info.hasAlpha { halcyon_premultiply(to, width) }
+                }
+            }
+        }
+        return try CoderRegistry.finish(native, plan: plan, color: nil, context: context)
+    }
+}

@@ -1,0 +1,77 @@
+import CHalcyonCodecs
+import CJXL
+import Foundation
+import HalcyonCodecs
+import HalcyonImage
+
+extension JXLCoder {
+    package func mostBitsPerChannel(_ format: ImageFormat) -> Int { 16 }
+}
+
+extension JXLEncoder {
+    /// Begins a file of one picture of 16 bits a channel, integers or floating-point numbers, in its named colour space.
+    ///
+    /// - Throws: `CodecError.encodingFailed`.
+    func begin(_ deep: DeepBitmap, isLossless: Bool, orientation: Orientation) throws {
+        let isFloat = deep.format.channels == .float16
+        var info = JxlBasicInfo()
+        JxlEncoderInitBasicInfo(&info)
+        (info.xsize, info.ysize) = (UInt32(clamping: deep.width), UInt32(clamping: deep.height))
+        info.orientation = JxlOrientation(UInt32(orientation.rawValue))
+        info.uses_original_profile = isLossless ? 1 : 0
+        (info.bits_per_sample, info.exponent_bits_per_sample) = (16, isFloat ? 5 : 0)
+        if !deep.hasOnlyFullAlpha {
+            (info.num_extra_channels, info.alpha_bits, info.alpha_exponent_bits) = (1, 16, isFloat ? 5 : 0)
+        }
+        // The light of a value of 1, in cd/m2, of the spaces that are about light; otherwise libjxl's default stays.
+        switch deep.format.colorSpace {
+        case .bt2020PQ: info.intensity_target = 10_000
+        case .bt2020HLG: info.intensity_target = 1000
+        default: break
+        }
+        try check(JxlEncoderSetBasicInfo(encoder, &info))
+        var encoding = Self.encoding(of: deep.format.colorSpace)
+        try check(JxlEncoderSetColorEncoding(encoder, &encoding))
+    }
+
+    private static func encoding(of space: NamedColorSpace) -> JxlColorEncoding {
+        var encoding = JxlColorEncoding()
+        JxlColorEncodingSetToSRGB(&encoding, 0)
+        switch space {
+        case .sRGB: break
+        case .displayP3: encoding.primaries = JXL_PRIMARIES_P3
+        case .bt2020PQ:
+            (encoding.primaries, encoding.transfer_function) = (JXL_PRIMARIES_2100, JXL_TRANSFER_FUNCTION_PQ)
+        case .bt2020HLG:
+            (encoding.primaries, encoding.transfer_function) = (JXL_PRIMARIES_2100, JXL_TRANSFER_FUNCTION_HLG)
+        case .linearSRGB: encoding.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR
+        }
+        return encoding
+    }
+
+    /// Adds the picture.
+    ///
+    /// - Throws: `CodecError.encodingFailed`, `BitmapError.outOfMemory`.
+    func add(_ deep: DeepBitmap) throws {
+        let isOpaque = deep.hasOnlyFullAlpha
+        let isFloat = deep.format.channels == .float16
+        var format = JxlPixelFormat(
+            num_channels: isOpaque ? 3 : 4, data_type: isFloat ? JXL_TYPE_FLOAT16 : JXL_TYPE_UINT16,
+            endianness: JXL_NATIVE_ENDIAN, align: 0)
+        let pixels = deep.width * deep.height
+        guard let memory = malloc(deep.byteCount) else { throw BitmapError.outOfMemory(bytes: deep.byteCount) }
+        defer { free(memory) }
+        let words = memory.assumingMemoryBound(to: UInt16.self)
+        deep.withPixels { source in
+            guard let source = source.baseAddress?.assumingMemoryBound(to: UInt16.self) else { return }
+            if isOpaque {
+                halcyon_deep_leave_out_alpha(source, words, pixels)
+            } else if isFloat {
+                halcyon_deep_divide(source, words, pixels)
+            } else {
+                halcyon_deep_straighten(source, HALCYON_CHANNELS_UINT16, true, words, pixels)
+            }
+        }
+        try check(JxlEncoderAddImageFrame(settings, &format, memory, pixels * (isOpaque ? 6 : 8)))
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Halcyon
+import HalcyonCodecs
+import HalcyonImage
+import TestSupport
+import Testing
+
+/// Images of more than 8 bits a channel in the caches.
+@Suite(.timeLimit(.minutes(5))) struct DeepCacheTests {
+    private func fixture() -> PipelineFixture { PipelineFixture { $0.coders = .standard() } }
+
+    private func request(_ url: URL, _ format: DeepBitmap.Format? = .init(), size: Int? = nil) -> ImageRequest {
+        var request = ImageRequest(url, cachePolicy: .storeProcessed)
+        request.decode.depth = format
+        request.decode.target = size.map { TargetSize(PixelSize($0, $0)) }
+        return request
+    }
+
+    @Test func memoryTellsTheDepthsApart() async throws {
+        let fixture = fixture()
+        let url = try fixture.serve("deep/rgb.png")
+        let deep = try await fixture.pipeline.image(for: request(url))
+        #expect(deep.deepBitmap?.format == .init())
+        #expect(try await fixture.pipeline.image(for: request(url, nil)).deepBitmap == nil)
+        let light = DeepBitmap.Format(.float16, colorSpace: .linearSRGB)
+        #expect(try await fixture.pipeline.image(for: request(url, light)).deepBitmap?.format == light)
+        let again = try await fixture.pipeline.response(for: request(url))
+        #expect(again.origin == .memory && again.image.deepBitmap === deep.deepBitmap)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    /// A reduced image has an entry of its own on the disk, unless it has deep pixels.
+    @Test func theDiskNeverGivesLessThanWasAsked() async throws {
+        let fixture = fixture()
+        let url = try fixture.serve("deep/rgb.png")
+        let deep = try #require(try await fixture.pipeline.image(for: request(url, size: 12)).deepBitmap)
+        _ = try await fixture.pipeline.image(for: request(url, nil, size: 12))
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        fixture.pipeline.cache.clearMemory()
+        let read = try await fixture.pipeline.response(for: request(url, size: 12))
+        #expect(read.origin == .disk)
+        let (old, new) = (deep.withPixels { [UInt8]($0) }, read.image.deepBitmap?.withPixels { [UInt8]($0) })
+        #expect(old == new)
+        #expect(try await fixture.pipeline.image(for: request(url, nil, size: 12)).deepBitmap == nil)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test func aSerializerOfPNGKeepsTheSource() async throws {
+        let fixture = fixture()
+        let url = try fixture.serve("deep/rgb.png")
+        var request = request(url)
+        request.serializer = .png
+        let deep = try #require(try await fixture.pipeline.image(for: request).deepBitmap)
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        fixture.pipeline.cache.clearMemory()
+        let read = try await fixture.pipeline.response(for: request)
+        #expect(read.origin == .disk)
+        #expect(read.image.deepBitmap?.withPixels { [UInt8]($0) } == deep.withPixels { [UInt8]($0) })
+    }
+
+    /// An image in memory that has no other owner than the view's bitmap does not come back without its deep pixels.
+    @Test func theWeakLevelDoesNotKeepThem() async throws {
+        let fixture = fixture()
+        let url = try fixture.serve("deep/rgb.png")
+        let bitmap = try await fixture.pipeline.image(for: request(url)).bitmap
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        fixture.pipeline.cache.memoryConfiguration = MemoryCacheConfiguration(costLimit: 0)
+        let again = try await fixture.pipeline.response(for: request(url))
+        #expect(again.image.deepBitmap != nil)
+        #expect(again.origin != .memory)
+        #expect(bitmap.size == again.image.size)
+    }
+
+    private struct Drawing: ImageProvider {
+        let cacheKey: String
+        let drawn: Image
+
+        func image() async throws -> Image { drawn }
+    }
+
+    @Test func anImageOfAProviderHasThemToo() async throws {
+        let (fixture, size) = (fixture(), PixelSize(20, 10))
+        let deep = try DeepBitmap(size: size, format: .init(), isOpaque: true) { bytes in
+            let words = bytes.bindMemory(to: UInt16.self)
+            for index in words.indices { words[index] = index % 4 == 3 ? 65_535 : UInt16(index * 77 % 65_536) }
+        }
+        var request = ImageRequest(.provider(Drawing(cacheKey: "deep", drawn: try Image(deep))))
+        #expect(try await fixture.pipeline.image(for: request).deepBitmap == nil)
+        request.decode.depth = .init()
+        let made = try await fixture.pipeline.image(for: request)
+        #expect(made.deepBitmap?.withPixels { [UInt8]($0) } == deep.withPixels { [UInt8]($0) })
+        request.decode.target = TargetSize(PixelSize(10, 10))
+        #expect(try await fixture.pipeline.image(for: request).deepBitmap?.size == PixelSize(10, 5))
+        // The disk has a file of all bits.
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        fixture.pipeline.cache.clearMemory()
+        request.decode.target = nil
+        let read = try await fixture.pipeline.response(for: request)
+        #expect(read.origin == .disk)
+        #expect(read.image.deepBitmap?.withPixels { [UInt8]($0) } == deep.withPixels { [UInt8]($0) })
+    }
+}
