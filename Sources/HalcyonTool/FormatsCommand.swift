@@ -31,7 +31,8 @@ struct FormatsTable {
         rows = capabilities.map { format in
             let facts = [
                 format.decodes, format.decodesAnimations, format.decodesProgressively, format.scalesWhileDecoding,
-                format.encodes, format.encodesAnimations, format.decodesDeep, format.encodesDeep, format.decodesGainMaps,
+                format.encodes, format.encodesAnimations, format.decodesDeep, format.encodesDeep,
+                format.decodesGainMaps,
             ]
             return [format.format.name] + facts.map { $0 ? "yes" : "–" }
         }

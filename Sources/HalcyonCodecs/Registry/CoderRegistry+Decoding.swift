@@ -238,7 +238,8 @@ extension CoderRegistry {
         of data: Data, plan: DecodePlan, context: WorkContext, to receive: @escaping (UnsafeRawBufferPointer) -> Void,
         room: @escaping (Int) -> UnsafeMutableRawPointer?
     ) throws -> Bool {
-        guard plan.picture == nil, plan.residual == nil, plan.gainMap == nil, plan.depth == nil, plan.info.orientation == .up,
+        guard plan.picture == nil, plan.residual == nil, plan.gainMap == nil, plan.depth == nil,
+            plan.info.orientation == .up,
             !plan.allowsIncomplete,
             !plan.info.isAnimated, let decoder = try requireDecoder(for: data) as? any RowImageDecoder,
             decoder.deliversRows(of: data, info: plan.info),
