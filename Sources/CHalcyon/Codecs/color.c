@@ -1,10 +1,9 @@
 #include <lcms2.h>
-#include <lcms2_plugin.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs_internal.h"
+#include "color_memory.h"
 #include "tone.h"
 
 /// A conversion by lcms2; or one that maps tones, which has neither of the first two.
@@ -12,142 +11,6 @@ struct halcyon_color {
     cmsContext context;
     cmsHTRANSFORM transform;
     halcyon_tone *tone;
-};
-
-/// The memory accounting of the conversion that this thread creates.
-static _Thread_local struct {
-    /// The bytes that lcms2 holds.
-    size_t held;
-    /// The bytes that lcms2 may hold.
-    size_t limit;
-    /// Whether an allocation of lcms2 failed for want of memory. lcms2 returns NULL both for that and for a profile
-    /// that it cannot read, and the two must not be confused: without its conversion an image would be shown in wrong
-    /// colours.
-    bool is_short;
-    /// Whether lcms2 requested more than the limit.
-    bool is_over;
-    /// Memory for the rest of a conversion that is abandoned: lcms2 crashes if small allocations fail.
-    uint8_t *reserve;
-    /// The bytes of the reserve that were handed out.
-    size_t reserve_used;
-} memory;
-
-/// The limit in bytes besides the part that depends on the profile's length: curves of 4,096 steps, and a table of 23
-/// steps for each of four inks.
-static const size_t least_limit = 4 << 20;
-
-/// Several times the memory that a conversion needs besides its tables. The system provides pages only for the part
-/// that is used.
-static const size_t reserve_size = 1 << 20;
-
-/// The size of a block of the reserve is stored before the block, in as many bytes as keep the block aligned.
-enum { RESERVE_HEADER = 16 };
-
-/// Starts the accounting of a conversion. lcms2 holds the profile and up to three copies of a table, in words where
-/// the profile has bytes: seven times the profile. It allocates a table by its declared size before it reads it: a
-/// profile of 2 KB can declare 500 MB.
-///
-/// Returns false if there is no memory for the reserve.
-static bool begin_counting(size_t profile_size) {
-    memory.held = 0;
-    memory.limit = least_limit + profile_size * 8;
-    memory.is_over = false;
-    memory.reserve_used = 0;
-    memory.reserve = malloc(reserve_size);
-    memory.is_short = memory.reserve == NULL;
-    return !memory.is_short;
-}
-
-/// Ends the accounting, once lcms2 has freed all blocks of the reserve.
-static void end_counting(void) {
-    free(memory.reserve);
-    memory.reserve = NULL;
-}
-
-static bool is_of_reserve(const void *block) {
-    uintptr_t place = (uintptr_t)block, start = (uintptr_t)memory.reserve;
-    return memory.reserve != NULL && place >= start && place < start + reserve_size;
-}
-
-/// Allocates a block from the reserve; NULL if it is used up. Objects that use such a block are discarded.
-static void *allocate_from_reserve(size_t size) {
-    size_t whole = RESERVE_HEADER + ((size + RESERVE_HEADER - 1) & ~(size_t)(RESERVE_HEADER - 1));
-    if (memory.reserve == NULL || whole > reserve_size - memory.reserve_used) return NULL;
-    uint8_t *header = memory.reserve + memory.reserve_used;
-    memory.reserve_used += whole;
-    memcpy(header, &size, sizeof size);
-    return header + RESERVE_HEADER;
-}
-
-static size_t size_of(void *block) {
-    if (!is_of_reserve(block)) return malloc_usable_size(block);
-    size_t size;
-    memcpy(&size, (uint8_t *)block - RESERVE_HEADER, sizeof size);
-    return size;
-}
-
-static void *allocate(cmsContext context, cmsUInt32Number size) {
-    (void)context;
-    if (memory.held > memory.limit || size > memory.limit - memory.held) {
-        memory.is_over = true;
-        return allocate_from_reserve(size);
-    }
-    void *block = malloc(size > 0 ? size : 1);
-    if (block == NULL) {
-        memory.is_short = true;
-        return allocate_from_reserve(size);
-    }
-    memory.held += malloc_usable_size(block);
-    return block;
-}
-
-static void release(cmsContext context, void *block) {
-    (void)context;
-    if (block == NULL || is_of_reserve(block)) return;
-    size_t size = malloc_usable_size(block);
-    memory.held -= size < memory.held ? size : memory.held;
-    free(block);
-}
-
-static void *reallocate(cmsContext context, void *block, cmsUInt32Number size) {
-    void *other = allocate(context, size);
-    if (other == NULL || block == NULL) return other;
-    size_t former = size_of(block);
-    memcpy(other, block, former < size ? former : size);
-    release(context, block);
-    return other;
-}
-
-static void *make_no_mutex(cmsContext context) {
-    static char none;
-    (void)context;
-    return &none;
-}
-
-static void destroy_no_mutex(cmsContext context, void *mutex) { (void)context, (void)mutex; }
-
-static cmsBool lock_no_mutex(cmsContext context, void *mutex) {
-    (void)context, (void)mutex;
-    return TRUE;
-}
-
-static void unlock_no_mutex(cmsContext context, void *mutex) { (void)context, (void)mutex; }
-
-/// A plug-in without mutexes: a single thread creates a conversion, and its profiles are closed before others see it.
-/// lcms2's own mutexes crash if there is no memory for them.
-static cmsPluginMutex mutex_handler = {
-    .base = {cmsPluginMagicNumber, 2000, cmsPluginMutexSig, NULL},
-    .CreateMutexPtr = make_no_mutex,
-    .DestroyMutexPtr = destroy_no_mutex,
-    .LockMutexPtr = lock_no_mutex,
-    .UnlockMutexPtr = unlock_no_mutex,
-};
-
-static cmsPluginMemHandler memory_handler = {
-    .base = {cmsPluginMagicNumber, 2000, cmsPluginMemHandlerSig, &mutex_handler.base},
-    .MallocPtr = allocate,
-    .FreePtr = release,
-    .ReallocPtr = reallocate,
 };
 
 /// The number of pixels that are converted at once if they have to be unpremultiplied first.
@@ -181,13 +44,6 @@ static cmsUInt32Number layout(halcyon_color_model model, bool is_deep) {
     }
 }
 
-/// Creates a context. The context itself is not allocated by the memory handler yet.
-static cmsContext create_context(void) {
-    cmsContext context = cmsCreateContext(&memory_handler, NULL);
-    if (context == NULL) memory.is_short = true;
-    return context;
-}
-
 /// Takes ownership of the context and the profile. Returns NULL if lcms2 cannot make a conversion of them.
 static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyon_color_model model, bool is_deep) {
     cmsHPROFILE srgb = cmsCreate_sRGBProfileTHR(context);
@@ -205,7 +61,7 @@ static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyo
     cmsCloseProfile(profile);
     halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
     if (color == NULL) {
-        if (transform != NULL) memory.is_short = true;
+        if (transform != NULL) halcyon_color_memory_lacks();
         if (transform != NULL) cmsDeleteTransform(transform);
         cmsDeleteContext(context);
         return NULL;
@@ -261,18 +117,19 @@ static halcyon_color *if_needed(halcyon_color *color, halcyon_color_model model,
 
 /// Discards `color` if an allocation of lcms2 was refused: it may have gone on without a part of it.
 static halcyon_color *unless_refused(halcyon_color *color, bool *no_memory) {
-    *no_memory = memory.is_short;
-    if (color != NULL && (memory.is_short || memory.is_over)) {
+    halcyon_color_memory_state state = halcyon_color_memory_now();
+    *no_memory = state.is_short;
+    if (color != NULL && (state.is_short || state.is_over)) {
         halcyon_color_free(color);
         color = NULL;
     }
-    end_counting();
+    halcyon_color_memory_end();
     return color;
 }
 
 static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep) {
     if (size > UINT32_MAX) return NULL;
-    cmsContext context = create_context();
+    cmsContext context = halcyon_color_context();
     if (context == NULL) return NULL;
     cmsHPROFILE profile = cmsOpenProfileFromMemTHR(context, bytes, (cmsUInt32Number)size);
     if (profile == NULL || !is_of_pixels(profile) || cmsGetColorSpace(profile) != signature(model)) {
@@ -288,12 +145,12 @@ static halcyon_color *create(const uint8_t *bytes, size_t size, halcyon_color_mo
 
 halcyon_color *halcyon_color_create(const uint8_t *bytes, size_t size, halcyon_color_model model, bool is_deep,
                                     bool *no_memory) {
-    halcyon_color *color = begin_counting(size) ? create(bytes, size, model, is_deep) : NULL;
+    halcyon_color *color = halcyon_color_memory_begin(size) ? create(bytes, size, model, is_deep) : NULL;
     return unless_refused(color, no_memory);
 }
 
 static halcyon_color *create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep) {
-    cmsContext context = create_context();
+    cmsContext context = halcyon_color_context();
     if (context == NULL) return NULL;
     cmsCIExyY white = {xy[0], xy[1], 1};
     cmsCIExyYTRIPLE primaries = {{xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
@@ -310,13 +167,13 @@ static halcyon_color *create_from_primaries(const double xy[8], const float *cur
 
 halcyon_color *halcyon_color_create_from_primaries(const double xy[8], const float *curve, size_t count, bool is_deep,
                                                    bool *no_memory) {
-    halcyon_color *color = begin_counting(0) ? create_from_primaries(xy, curve, count, is_deep) : NULL;
+    halcyon_color *color = halcyon_color_memory_begin(0) ? create_from_primaries(xy, curve, count, is_deep) : NULL;
     return unless_refused(color, no_memory);
 }
 
 static halcyon_color *create_to_light(const uint8_t *bytes, size_t size, halcyon_color_model model) {
     if (size > UINT32_MAX || model == HALCYON_COLOR_CMYK) return NULL;
-    cmsContext context = create_context();
+    cmsContext context = halcyon_color_context();
     if (context == NULL) return NULL;
     cmsHPROFILE profile = cmsOpenProfileFromMemTHR(context, bytes, (cmsUInt32Number)size), linear = NULL;
     cmsHTRANSFORM transform = NULL;
@@ -338,7 +195,7 @@ static halcyon_color *create_to_light(const uint8_t *bytes, size_t size, halcyon
     if (profile != NULL) cmsCloseProfile(profile);
     halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
     if (color == NULL) {
-        if (transform != NULL) memory.is_short = true;
+        if (transform != NULL) halcyon_color_memory_lacks();
         if (transform != NULL) cmsDeleteTransform(transform);
         cmsDeleteContext(context);
         return NULL;
@@ -349,7 +206,7 @@ static halcyon_color *create_to_light(const uint8_t *bytes, size_t size, halcyon
 
 halcyon_color *halcyon_color_create_to_light(const uint8_t *bytes, size_t size, halcyon_color_model model,
                                              bool *no_memory) {
-    halcyon_color *color = begin_counting(size) ? create_to_light(bytes, size, model) : NULL;
+    halcyon_color *color = halcyon_color_memory_begin(size) ? create_to_light(bytes, size, model) : NULL;
     return unless_refused(color, no_memory);
 }
 
