@@ -117,20 +117,20 @@ final class JXLDecoder {
         return encoding
     }
 
-    /// The light of the brightest pixel in cd/m2; 0 if the file does not say it. The format's default of 255 and the 10,000 of cjxl for
+    /// The light of the brightest pixel in cd/m2; nil if the file does not say it. The format's default of 255 and the 10,000 of cjxl for
     /// every PQ say nothing.
-    private var peak: Double {
+    private var peak: Double? {
         var info = JxlBasicInfo()
         guard JxlDecoderGetBasicInfo(decoder, &info) == JXL_DEC_SUCCESS, ![255, 10_000].contains(info.intensity_target)
-        else { return 0 }
+        else { return nil }
         return Double(info.intensity_target)
     }
 
-    private static func profile(of encoding: JxlColorEncoding, peak: Double) -> ColorProfile? {
+    private static func profile(of encoding: JxlColorEncoding, peak: Double?) -> ColorProfile? {
         let curve: TransferCurve =
             switch encoding.transfer_function {
             case JXL_TRANSFER_FUNCTION_LINEAR: .gamma(1)
-            case JXL_TRANSFER_FUNCTION_PQ: .pq(peak: peak)
+            case JXL_TRANSFER_FUNCTION_PQ: .pq
             case JXL_TRANSFER_FUNCTION_HLG: .hlg
             case JXL_TRANSFER_FUNCTION_DCI: .gamma(2.6)
             // The exponent of the encoding.
@@ -150,7 +150,7 @@ final class JXLDecoder {
             : ColorPrimaries(
                 white: point(encoding.white_point_xy), red: point(encoding.primaries_red_xy),
                 green: point(encoding.primaries_green_xy), blue: point(encoding.primaries_blue_xy))
-        return .primaries(primaries, curve)
+        return .primaries(primaries, curve, peak: curve == .pq ? peak : nil)
     }
 
     private func icc(_ target: JxlColorProfileTarget) -> Data? {

@@ -179,8 +179,9 @@ import Testing
         var converted = 0
         for index in 0..<500 {
             let primaries = ColorPrimaries(white: point(), red: point(), green: point(), blue: point())
-            let curve = index % 5 == 0 ? TransferCurve.hlg : .pq(peak: peaks[index % peaks.count])
-            guard let transform = try ColorTransform.make(.primaries(primaries, curve), isDeep: false) else { continue }
+            let curve = index % 5 == 0 ? TransferCurve.hlg : .pq
+            let profile = ColorProfile.primaries(primaries, curve, peak: peaks[index % peaks.count])
+            guard let transform = try ColorTransform.make(profile, isDeep: false) else { continue }
             let bytes = try transform.convert(bitmap).bytes
             #expect(Array(bytes[0..<4]) == [0, 0, 0, 255])
             #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })

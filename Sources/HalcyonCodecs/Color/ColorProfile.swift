@@ -6,8 +6,9 @@ public enum ColorProfile: Hashable, Sendable {
     /// An embedded ICC profile for pixels of the given model. A profile that is broken, or made for another model, is
     /// ignored.
     case icc(Data, ColorModel)
-    /// Colours described by primaries and a transfer curve.
-    case primaries(ColorPrimaries, TransferCurve)
+    /// Colours described by primaries and a transfer curve. For PQ, `peak` is the light of the brightest pixel in cd/m2, up to which
+    /// light is mapped to what sRGB shows: 1000 if it is nil or not above 0.
+    case primaries(ColorPrimaries, TransferCurve, peak: Double? = nil)
 
     /// The maximum number of bytes that reading the profile and building its conversion take, beside a constant: two
     /// copies of the profile, and eight times its length that lcms2 may hold.
@@ -20,7 +21,7 @@ public enum ColorProfile: Hashable, Sendable {
 
     /// Whether the colours are described as PQ or HLG, and not by an ICC profile.
     package var isHighDynamicRange: Bool {
-        guard case .primaries(_, let curve) = self else { return false }
+        guard case .primaries(_, let curve, _) = self else { return false }
         return curve.isBT2100
     }
 }
@@ -96,11 +97,9 @@ public enum TransferCurve: Hashable, Sendable {
     case sRGB
     /// The curve value ^ gamma; a gamma of 1 is linear.
     case gamma(Double)
-    /// The PQ curve of SMPTE ST 2084, whose white is at 203 cd/m2 (ITU-R BT.2408). Light up to `peak`, the brightest of the picture in
-    /// cd/m2, is mapped to what sRGB shows; 1000 if that is not known, as for a `peak` that is not above 0.
-    case pq(peak: Double)
-    /// The HLG curve of ITU-R BT.2100, whose white is at 75 % of the signal (ITU-R BT.2408). Brighter light is mapped to what sRGB
-    /// shows.
+    /// The PQ curve of SMPTE ST 2084, whose white is at 203 cd/m2 (ITU-R BT.2408). Brighter light is mapped to what sRGB shows.
+    case pq
+    /// The HLG curve of ITU-R BT.2100, whose white is at 75 % of the signal (ITU-R BT.2408). Brighter light is mapped as well.
     case hlg
 
     /// Whether it is one of high dynamic range, PQ or HLG.
@@ -133,7 +132,7 @@ package enum CodePoints {
     package static func profile(
         primaries: Int, transfer: Int, peak: @autoclosure () -> Double? = nil
     ) -> ColorProfile? {
-        let curve = curve(transfer, peak: peak())
+        let curve = curve(transfer)
         let known: ColorPrimaries? =
             switch primaries {
             case 9: .bt2020
@@ -142,7 +141,7 @@ package enum CodePoints {
             default: nil
             }
         if known == nil, curve == .sRGB { return nil }
-        return .primaries(known ?? .bt709, curve)
+        return .primaries(known ?? .bt709, curve, peak: curve == .pq ? peak() : nil)
     }
 
     /// Whether both code points are supported. If they are not, the file's other colour information applies.
@@ -150,12 +149,12 @@ package enum CodePoints {
         [1, 9, 12].contains(primaries) && [1, 4, 5, 6, 8, 13, 14, 15, 16, 18].contains(transfer)
     }
 
-    private static func curve(_ transfer: Int, peak: @autoclosure () -> Double?) -> TransferCurve {
+    private static func curve(_ transfer: Int) -> TransferCurve {
         switch transfer {
         case 4: .gamma(2.2)
         case 5: .gamma(2.8)
         case 8: .gamma(1)
-        case 16: .pq(peak: peak() ?? ToneMapping.nominalPeak)
+        case 16: .pq
         case 18: .hlg
         // Video curves (1, 6, 14, 15) are treated as the curve of sRGB, as in browsers; so are unspecified ones.
         default: .sRGB

@@ -38,11 +38,11 @@ package final class ColorTransform: @unchecked Sendable {
                 halcyon_color_create(
                     bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, isDeep, &isShort)
             }
-        case .primaries(let primaries, let curve):
+        case .primaries(let primaries, let curve, let peak):
             guard primaries.isUsable else { return nil }
             let points = [primaries.white, primaries.red, primaries.green, primaries.blue].flatMap { [$0.x, $0.y] }
             guard let samples = curve.samples else {
-                return ToneMapping(primaries, curve).makeColor(isShort: &isShort)
+                return ToneMapping(primaries, curve, peak: peak).makeColor(isShort: &isShort)
             }
             return halcyon_color_create_from_primaries(points, samples, samples.count, isDeep, &isShort)
         }
@@ -115,6 +115,7 @@ package final class ColorTransforms: Sendable {
         var model: ColorModel?
         var primaries: ColorPrimaries?
         var curve: TransferCurve?
+        var peak: Double?
         let isDeep: Bool
 
         init(_ profile: ColorProfile, isDeep: Bool) {
@@ -123,10 +124,11 @@ package final class ColorTransforms: Sendable {
             case .icc(let data, let model):
                 bytes = [UInt8](data)
                 self.model = model
-            case .primaries(let primaries, let curve):
+            case .primaries(let primaries, let curve, let peak):
                 bytes = []
                 self.primaries = primaries
                 self.curve = curve
+                self.peak = peak
             }
         }
     }

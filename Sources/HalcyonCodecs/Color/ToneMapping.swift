@@ -19,14 +19,16 @@ struct ToneMapping {
     private let isScene: Bool
     private let peak: Double
 
-    /// - Parameter curve: PQ or HLG.
-    init(_ primaries: ColorPrimaries, _ curve: TransferCurve) {
+    /// - Parameters:
+    ///   - curve: PQ or HLG.
+    ///   - peak: the light of the brightest pixel of PQ in cd/m2; nil, or not above 0, if it is not known.
+    init(_ primaries: ColorPrimaries, _ curve: TransferCurve, peak: Double?) {
         self.primaries = primaries
-        if case .pq(let peak) = curve {
-            isScene = false
-            self.peak = peak > 0 ? min(peak, PQ.peak) : Self.nominalPeak
+        isScene = curve == .hlg
+        if let peak, peak > 0, !isScene {
+            self.peak = min(peak, PQ.peak)
         } else {
-            (isScene, peak) = (true, Self.nominalPeak)
+            self.peak = Self.nominalPeak
         }
     }
 

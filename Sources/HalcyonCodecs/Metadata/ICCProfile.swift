@@ -13,10 +13,9 @@ package enum ICCProfile {
         guard reader.matches("RGB ", at: 16), let tag = tag("cicp", of: reader), tag.matches("cicp", at: 0),
             let primaries = tag.byte(8), let transfer = tag.byte(9), tag.matches([0, 1], at: 10),
             CodePoints.areKnown(primaries: primaries, transfer: transfer),
-            case .primaries(let points, let curve)? = CodePoints.profile(primaries: primaries, transfer: transfer),
-            curve.isBT2100
+            let profile = CodePoints.profile(primaries: primaries, transfer: transfer), profile.isHighDynamicRange
         else { return nil }
-        return .primaries(points, curve)
+        return profile
     }
 
     /// Returns the first tag of a name; nil if there is none.
