@@ -27,7 +27,7 @@ final class DeepConversion {
         var light: LightProfile?
         switch source.profile {
         case .icc(let data, let model): light = try LightProfile(data, model)
-        case .primaries(let own, let ownCurve):
+        case .primaries(let own, let ownCurve, _):
             // Files name the same points with other numbers of digits.
             let known = [ColorPrimaries.bt709, .displayP3, .bt2020].first { $0.isNear(own) }
             (primaries, curve) = (known ?? (own.isUsable ? own : .bt709), ownCurve)
@@ -37,9 +37,15 @@ final class DeepConversion {
         kernel.decode = curve.kernel
         if let light { kernel.profile = light.kernel }
         kernel.keeps_colors = light == nil && primaries == space.primaries && curve == space.curve
-        let matrix = ColorTransformMatrix(from: primaries, to: space.primaries).rows
+        let matrix = Self.matrix(from: primaries, to: space.primaries)
         withUnsafeMutableBytes(of: &kernel.matrix) { target in matrix.withUnsafeBytes { target.copyMemory(from: $0) } }
         if light != nil, changesNothing { kernel.keeps_colors = true }
+    }
+
+    /// Returns the rows of the matrix of linear light, exactly that of no change for the same primaries.
+    private static func matrix(from primaries: ColorPrimaries, to target: ColorPrimaries) -> [Double] {
+        let changing = primaries == target ? nil : primaries.matrix(to: target)
+        return Array((changing ?? .diagonal([1, 1, 1])).rows.joined())
     }
 
     /// Converts straight or multiplied pixels in place to multiplied ones.
