@@ -32,8 +32,9 @@ package struct MadeImage: Sendable {
         info.loopCount = made.animation?.loopCount
         // The pixels may have more colours than the GIF that they were made of.
         if info.format == .gif { info.format = .bitmap }
-        let image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
-        self.image = made.deepBitmap.map { image.replacing(image.bitmap, $0) } ?? image
+        var image = Image(bitmap: pixels.bitmap, info: info, animation: pixels.animation)
+        image.deepBitmap = made.deepBitmap
+        self.image = image
     }
 
     /// Returns the plan of the image that a decode with these options would have made.
