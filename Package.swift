@@ -17,7 +17,7 @@ let halcyon: [Target.Dependency] = [
 let freeFormats: [Target.Dependency] = [
     "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW", "HalcyonSVG", "HalcyonTIFF",
 ]
-/// The formats that the loaders of the system decode, for programs that isolate.
+/// The formats that the loaders of the system decode, in decode workers only.
 let loaderFormats: [Target.Dependency] = ["HalcyonGdkPixbuf"]
 let moreFormats = freeFormats + ["HalcyonHEICEncoding"]
 

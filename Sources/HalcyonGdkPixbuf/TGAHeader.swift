@@ -13,7 +13,8 @@ struct TGAHeader: LoaderHeader {
     init(_ reader: ByteReader) throws {
         guard let name = reader.byte(0), let kind = reader.byte(2), let first = reader.littleEndian16(3),
             let count = reader.littleEndian16(5), let entryBits = reader.byte(7),
-            let width = reader.littleEndian16(12), let height = reader.littleEndian16(14), let depth = reader.byte(16)
+            let width = reader.littleEndian16(12), let height = reader.littleEndian16(14), let depth = reader.byte(16),
+            let flags = reader.byte(17)
         else { throw CodecError.damaged(.tga, reason: "its header was cut off") }
         let hasPalette = reader.byte(1) == 1
         guard first == 0 || !hasPalette else {
@@ -27,9 +28,10 @@ struct TGAHeader: LoaderHeader {
         start = 18 + name + (entryBits + 7) / 8 * count
         bytesPerPixel = depth / 8
         isPacked = kind & 8 != 0
+        // The lower four flags are the number of bits of alpha. Without any, what stands in their place is nothing.
+        let hasAlpha = hasPalette ? entryBits == 32 : flags & 0x0F != 0 && (depth == 16 || depth == 32)
         info = ImageInfo(
-            format: .tga, size: PixelSize(width, height),
-            hasAlpha: depth == 16 || depth == 32 || hasPalette && entryBits == 32, colorSpace: isGray ? .gray : .sRGB)
+            format: .tga, size: PixelSize(width, height), hasAlpha: hasAlpha, colorSpace: isGray ? .gray : .sRGB)
     }
 
     /// The loader fills what is missing with zeros.

@@ -69,6 +69,12 @@ import Testing
         #expect(try registry.decode(data, options: Self.options).size == PixelSize(32, 32))
     }
 
+    @Test func aPictureOfAnotherShapeIsNoneOfAnIcon() throws {
+        let png = try Image(width: 3, height: 2, pixels: [UInt8](repeating: 9, count: 24), layout: .bgra).data(as: .png)
+        let icon = Self.element("icns", Self.element("ic07", png))
+        #expect(throws: CodecError.self) { try registry.probe(icon) }
+    }
+
     // MARK: - The place
 
     @Test func aProgramThatIsolatesNothingDecodesInAWorker() throws {
