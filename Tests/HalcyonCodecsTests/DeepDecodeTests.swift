@@ -71,6 +71,44 @@ import Testing
         #expect(still.deepBitmap?.size == still.size)
     }
 
+    /// The chunks of a PNG with their names, made an APNG of two frames, of which the default image is the first or none.
+    private func animated(_ png: Data, beginsWithImage: Bool) -> Data {
+        func big32(_ values: Int...) -> Data {
+            values.reduce(into: Data()) { data, value in
+                withUnsafeBytes(of: UInt32(value).bigEndian) { data.append(contentsOf: $0) }
+            }
+        }
+        func control(_ sequence: Int) -> Data {
+            CraftedFile.chunk("fcTL", big32(sequence, 37, 23, 0, 0) + Data([0, 1, 0, 10, 0, 0]))
+        }
+        // The header is 33 bytes, the end chunk 12; one chunk of pixels is between them.
+        let (head, pixels, end) = (png.prefix(33), png.dropFirst(33).dropLast(12), png.suffix(12))
+        let body = Data(pixels.dropFirst(8).dropLast(4))
+        var file = head + CraftedFile.chunk("acTL", big32(2, 0))
+        var sequence = 0
+        if beginsWithImage { (file, sequence) = (file + control(0), 1) }
+        file += pixels
+        for _ in 0..<(beginsWithImage ? 1 : 2) {
+            file += control(sequence) + CraftedFile.chunk("fdAT", big32(sequence + 1) + body)
+            sequence += 2
+        }
+        return file + end
+    }
+
+    @Test func theFirstFrameOfAnAPNGHasAllBitsIfItIsTheImage() throws {
+        let png = try Fixture.read("deep/rgb.png")
+        let options = DecodeOptions(firstFrameOnly: true, depth: .init())
+        let file = animated(png, beginsWithImage: true)
+        #expect(try registry.probe(file).frameCount == 2)
+        let image = try registry.decode(file, options: options)
+        #expect(image.deepBitmap?.words == (try DeepFixture.words("deep/deep-rgb-png.rgba16")))
+        #expect(try registry.decode(file, options: DecodeOptions(depth: .init())).deepBitmap == nil)
+        // Frames are drawn in 8 bits.
+        let notice = try registry.decode(animated(png, beginsWithImage: false), options: options)
+        #expect(notice.info.frameCount == 2)
+        #expect(try #require(notice.deepBitmap).words.allSatisfy { $0 % 257 == 0 })
+    }
+
     @Test func thePixelsAreTurned() throws {
         let data = try Fixture.read("deep/turned.png")
         let image = try registry.decode(data, options: DecodeOptions(depth: .init()))

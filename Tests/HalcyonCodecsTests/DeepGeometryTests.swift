@@ -50,6 +50,18 @@ import Testing
         #expect(difference <= 1 / 1024.0)
     }
 
+    /// So many pixels that their light is looked up.
+    @Test(arguments: DeepBitmap.Channels.allCases, [false, true])
+    func manyPixelsAreWithinOneOfRealNumbers(_ channels: DeepBitmap.Channels, hasAlpha: Bool) throws {
+        let test = Case(
+            from: PixelSize(300, 240), to: PixelSize(12, 9), filter: .area, light: .linear, hasAlpha: hasAlpha)
+        let deep = try DeepBitmap.sample(test.from, format: .init(channels), hasAlpha: hasAlpha)
+        let geometry = ResizeGeometry(source: test.from, box: test.to, mode: .stretch, upscale: false)
+        let scaled = try deep.resampled(nil, geometry, filter: test.filter, light: test.light)
+        let difference = try #require(largestDifference(scaled.values, reference(deep, test)))
+        #expect(difference <= (channels == .uint16 ? 2 / 65_535.0 : 1 / 1024.0))
+    }
+
     @Test(arguments: [ResizeLight.encoded, .linear], NamedColorSpace.allCases)
     func aUniformAreaStays(_ light: ResizeLight, _ space: NamedColorSpace) throws {
         let size = PixelSize(50, 40)
@@ -181,7 +193,7 @@ import Testing
                 }
             }
             let sum = taps.reduce(0) { $0 + $1.1 }
-            return taps.map { ($0.0, $0.1 / sum) }
+            return taps.filter { $0.1 != 0 }.map { ($0.0, $0.1 / sum) }
         }
     }
 

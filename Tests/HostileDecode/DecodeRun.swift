@@ -5,7 +5,8 @@ import HalcyonImage
 import HalcyonSystem
 import TestSupport
 
-/// Decodes one file in every way and measures each: whole with all frames, then encoded, small, and while it arrives.
+/// Decodes one file in every way and measures each: whole with all frames, then encoded, small, while it arrives, and with 16 bits a
+/// channel.
 struct DecodeRun {
     private let decodeCase: DecodeCase
     private let data: Data
@@ -31,6 +32,7 @@ struct DecodeRun {
         if steps[0].outcome == "image" { steps.append(step("encode") { try encode($0) }) }
         steps.append(step("small") { try small($0) })
         steps.append(step("arriving") { try arriving($0) })
+        steps.append(step("deep") { try deep($0) })
         return DecodeReport(
             steps: steps, decodeCase: decodeCase, bytes: data.count, pixels: pixels,
             frameBytes: info?.size.bitmapBytes ?? 0)
@@ -65,6 +67,18 @@ struct DecodeRun {
 
     private func small(_ coders: CoderRegistry) throws {
         try readFrames(of: try coders.decode(data, options: DecodeOptions(target: TargetSize(PixelSize(24, 24)))))
+    }
+
+    /// To a space that all colours are converted to.
+    private func deep(_ coders: CoderRegistry) throws {
+        let format = DeepBitmap.Format(.float16, colorSpace: .displayP3)
+        for target in [nil, TargetSize(PixelSize(24, 24))] {
+            let options = DecodeOptions(target: target, firstFrameOnly: true, depth: format)
+            let image = try coders.decode(data, options: options)
+            guard image.deepBitmap?.size == image.size else {
+                throw CodecError.damaged(image.info.format, reason: "its deep pixels have another size")
+            }
+        }
     }
 
     /// - Throws: the first frame's error behind the whole image's, whose others may be broken.

@@ -28,6 +28,7 @@ struct ImageTarget: FuzzTarget {
             if let frame = try? image.animation?.frame(at: 1) { precondition(frame.size == image.size) }
         }
         cutOut(data)
+        decodeDeep(data)
         rewrite(data)
         for pieces in [2, 7] { feed(data, pieces: pieces) }
     }
@@ -63,6 +64,24 @@ struct ImageTarget: FuzzTarget {
             fatalError("what was written cannot be read")
         }
         precondition(again.size == part.size && again.gainMap?.size == part.gainMap?.size)
+    }
+
+    /// Decodes to 16 bits a channel in another colour space, as stored and small, encodes that and decodes the file.
+    private func decodeDeep(_ data: Data) {
+        for target in [nil, TargetSize(PixelSize(5, 9), light: .linear)] {
+            let options = DecodeOptions(
+                target: target, firstFrameOnly: true, limits: limits,
+                depth: DeepBitmap.Format(.float16, colorSpace: .bt2020PQ))
+            guard let image = try? coders.decode(data, options: options) else { return }
+            precondition(image.deepBitmap?.size == image.size)
+            guard let file = try? writers.encode(image, as: .png, options: EncodeOptions(bitsPerChannel: 16)) else {
+                continue
+            }
+            guard let again = try? writers.decode(file, options: options) else {
+                fatalError("what was written cannot be read")
+            }
+            precondition(again.deepBitmap != nil)
+        }
     }
 
     /// Rewrites the input without loss, and once more the file that was made.

@@ -61,12 +61,15 @@ bool halcyon_deep_is_opaque(const uint16_t *words, halcyon_channels channels, si
     return true;
 }
 
-void halcyon_deep_load_row(const halcyon_deep_pixels *pixels, bool is_light, const uint16_t *row, size_t count,
-                           float4 *line) {
-    float unit = 1 / full_value(pixels->channels);
+void halcyon_deep_load_row(const halcyon_deep_pixels *pixels, bool is_light, const float *table, const uint16_t *row,
+                           size_t count, float4 *line) {
+    float full = full_value(pixels->channels), unit = 1 / full;
     for (size_t x = 0; x < count; x++) {
-        float4 value = load_words(row + x * 4, pixels->channels);
-        if (is_light) {
+        const uint16_t *words = row + x * 4;
+        float4 value = load_words(words, pixels->channels);
+        if (table != NULL && value[3] == full) {
+            value = (float4){table[words[0]], table[words[1]], table[words[2]], 1};
+        } else if (is_light) {
             float alpha = value[3] * unit;
             for (int i = 0; i < 3; i++) {
                 double straight = alpha > 0 ? (double)(value[i] * unit) / (double)alpha : 0;

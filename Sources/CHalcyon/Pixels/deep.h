@@ -73,7 +73,14 @@ double halcyon_light_of(double value, halcyon_transfer transfer);
 // The value of light, which for PQ and HLG is from 0 to 1.
 float halcyon_value_of(float light, halcyon_transfer transfer);
 
-void halcyon_deep_load_row(const halcyon_deep_pixels *pixels, bool is_light, const uint16_t *row, size_t count, float4 *line);
+// From so many pixels on, the light of each word is computed once.
+enum { least_for_table = 1 << 16 };
+// Makes the light of each word; NULL if there is no memory, without which each pixel is computed.
+float *halcyon_light_table(halcyon_channels channels, halcyon_transfer transfer);
+
+// Loads pixels, as light if there is a table or `is_light` is set.
+void halcyon_deep_load_row(const halcyon_deep_pixels *pixels, bool is_light, const float *table, const uint16_t *row,
+                           size_t count, float4 *line);
 void halcyon_deep_store_row(const halcyon_deep_pixels *pixels, bool is_light, const float4 *line, size_t count, uint16_t *row);
 
 #endif

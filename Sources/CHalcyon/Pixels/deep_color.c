@@ -100,19 +100,22 @@ void halcyon_deep_convert_floats(float *rgba, size_t pixels, const halcyon_deep_
 
 // The pixels that are converted at once.
 enum { chunk = 256 };
-// From so many pixels on, the light of each integer is computed once.
-static const size_t least_for_table = 1 << 16;
+float *halcyon_light_table(halcyon_channels channels, halcyon_transfer transfer) {
+    float *table = malloc(65536 * sizeof *table);
+    if (table == NULL) return NULL;
+    for (int i = 0; i < 65536; i++) {
+        double value = channels == HALCYON_CHANNELS_FLOAT16 ? (double)float_of_half((uint16_t)i) : i / 65535.0;
+        table[i] = (float)halcyon_light_of(value, transfer);
+    }
+    return table;
+}
 
 static float *make_table(size_t pixels, const halcyon_deep_conversion *conversion) {
     if (pixels < least_for_table || conversion->keeps_colors || conversion->profile.convert
-        || conversion->from != HALCYON_CHANNELS_UINT16 || conversion->decode.curve == HALCYON_CURVE_LINEAR) {
+        || conversion->decode.curve == HALCYON_CURVE_LINEAR) {
         return NULL;
     }
-    // Without memory for it, each pixel is computed.
-    float *table = malloc(65536 * sizeof *table);
-    if (table == NULL) return NULL;
-    for (int i = 0; i < 65536; i++) table[i] = (float)halcyon_light_of(i / 65535.0, conversion->decode);
-    return table;
+    return halcyon_light_table(conversion->from, conversion->decode);
 }
 
 // Loads straight pixels, whose full channel is 1.
@@ -173,7 +176,11 @@ static void convert_chunk(uint16_t *words, size_t pixels, const halcyon_deep_con
         return;
     }
     if (table != NULL && !is_multiplied) {
-        for (size_t i = 0; i < pixels * 4; i++) rgba[i] = i % 4 == 3 ? (float)words[i] / 65535 : table[words[i]];
+        float unit = 1 / full_value(conversion->from);
+        for (size_t i = 0; i < pixels; i++) {
+            for (size_t channel = 0; channel < 3; channel++) rgba[i * 4 + channel] = table[words[i * 4 + channel]];
+            rgba[i * 4 + 3] = fminf(fmaxf(load_words(words + i * 4, conversion->from)[3] * unit, 0), 1);
+        }
         convert_light(rgba, pixels, conversion);
     } else {
         load_straight(words, rgba, pixels, conversion->from, is_multiplied);

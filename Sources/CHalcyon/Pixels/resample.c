@@ -125,6 +125,8 @@ static halcyon_row_sink *create(int source_width, int source_height, halcyon_reg
     sink->pixel_size = deep ? 8 : 4;
     // One pixel alone is the same in any light.
     sink->is_linear = light == HALCYON_LIGHT_LINEAR && filter != HALCYON_FILTER_NEAREST;
+    bool is_large = (size_t)source_width * (size_t)source_height >= least_for_table;
+    if (deep && sink->is_linear && is_large) sink->light_table = halcyon_light_table(deep->channels, deep->transfer);
     sink->result = result;
     sink->source_width = (size_t)source_width;
     if (is_cut(region, result)) {
@@ -150,6 +152,7 @@ void halcyon_row_sink_free(halcyon_row_sink *sink) {
     free(sink->bytes);
     free(sink->block);
     free(sink->picked);
+    free(sink->light_table);
     free(sink);
 }
 
@@ -166,8 +169,9 @@ int halcyon_end_row(const halcyon_row_sink *sink) {
 static void scale_row(halcyon_row_sink *sink, const uint8_t *row, float4 *target) {
     span columns = sink->columns;
     if (sink->is_deep) {
-        halcyon_deep_load_row(&sink->deep, sink->is_linear, (const uint16_t *)(const void *)row + columns.first * 4,
-                              columns.end - columns.first, sink->line + columns.first);
+        const uint16_t *words = (const uint16_t *)(const void *)row + columns.first * 4;
+        halcyon_deep_load_row(&sink->deep, sink->is_linear, sink->light_table, words, columns.end - columns.first,
+                              sink->line + columns.first);
     } else if (sink->is_linear) {
         halcyon_light_row(row + columns.first * 4, columns.end - columns.first, sink->line + columns.first);
     } else {

@@ -42,6 +42,8 @@ struct halcyon_row_sink {
     // Whether channels have 16 bits, and which.
     bool is_deep;
     halcyon_deep_pixels deep;
+    // The light of each word, if there are many pixels.
+    float *light_table;
     size_t pixel_size;
     enum { weighing_first, gathering, scattering } way;
     // For the first way: the weights of each result row, in parts of 16,384 or of `one`, and the rows of bytes.

@@ -199,8 +199,9 @@ public struct DecodePlan: Hashable, Sendable {
         let result = finalSize.bitmapBytes
         let profile = decoder.colorProfile(of: data)
         let isConverted = profile != nil && converts(profile)
-        conversionBytes = conversionBytes(of: profile).adding(
-            depth == nil ? 0 : 1, times: deep?.profile?.workingBytes ?? profile?.workingBytes ?? 0)
+        // Pixels of 16 bits are converted in any case, after those of 8, so that both conversions are not there at a time. Of a file
+        // that the decoder converts itself, its working bytes have the conversion.
+        conversionBytes = depth == nil ? conversionBytes(of: profile) : profile?.workingBytes ?? 0
         let own = max(0, decoder.workingBytes(of: data, info: info, nativeSize: nativeSize))
         heapBytes = embedded.reduce(own.adding(1, times: conversionBytes)) {
             $0.adding(1, times: max($1.workingBytes, 0))

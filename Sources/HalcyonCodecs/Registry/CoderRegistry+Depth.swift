@@ -31,23 +31,31 @@ extension CoderRegistry {
     private func widened(
         _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, depth: DeepBitmap.Format, context: WorkContext
     ) throws -> Image {
-        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        // In linear light, colours are converted before they are averaged.
-        let early = plan.light == .linear && plan.residual != nil ? color : nil
-        let (reduced, isPart) = try Self.reducedOrPart(
-            data, decoder: decoder, plan: plan, color: early, context: context)
-        let stored = try Self.turned(reduced, plan: plan, context: context)
-        let late = early == nil ? color : nil
-        let bitmap = try late.map { try $0.convert(stored) } ?? stored
+        let (bitmap, source, isPart) = try bitmaps(of: data, decoder: decoder, plan: plan, context: context)
         let asStored = plan.convertsColor ? nil : decoder.embeddedProfile(of: data)
-        let profile =
-            late != nil ? decoder.colorProfile(of: data) : early != nil ? nil : asStored.map { Self.profile($0) }
-        let deep = try DeepBitmap(widening: stored, profile: profile, format: depth, context: context)
+        var profile = asStored.map { Self.profile($0) }
+        if source !== bitmap { profile = decoder.colorProfile(of: data) }
+        let deep = try DeepBitmap(widening: source, profile: profile, format: depth, context: context)
         var info = plan.info
         info.isPreview = isPart
         var image = Image(bitmap: bitmap, info: info)
         (image.deepBitmap, image.colorProfile) = (deep, asStored)
         return image
+    }
+
+    /// Returns the finished pixels of 8 bits, and those before the conversion of colours, which are the same if there is none or if
+    /// it has to come before the reduction. The conversion is not there any more afterwards.
+    private func bitmaps(
+        of data: Data, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
+    ) throws -> (finished: Bitmap, source: Bitmap, isPart: Bool) {
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        // In linear light, colours are converted before they are averaged.
+        let isEarly = plan.light == .linear && plan.residual != nil
+        let (reduced, isPart) = try Self.reducedOrPart(
+            data, decoder: decoder, plan: plan, color: isEarly ? color : nil, context: context)
+        let source = try Self.turned(reduced, plan: plan, context: context)
+        guard let color, !isEarly else { return (source, source, isPart) }
+        return (try color.convert(source), source, isPart)
     }
 
     private static func profile(_ data: Data) -> ColorProfile {
@@ -65,7 +73,6 @@ private struct DeepDecode {
     func bitmaps(of data: Data, context: WorkContext) throws -> (Bitmap, DeepBitmap) {
         var made: Bitmap?
         let isOpaque = !plan.info.hasAlpha
-        let conversion = try DeepConversion(from: pixels, to: format, isOpaque: isOpaque)
         var deep = try DeepBitmap(size: plan.nativeSize, format: format, isOpaque: isOpaque) { words in
             try decoder.decodeDeep(data, plan: plan, format: format, into: words, context: context)
             try context.checkCancellation()
@@ -75,6 +82,7 @@ private struct DeepDecode {
                     words.baseAddress?.assumingMemoryBound(to: UInt16.self), pixels.channels.kernel, words.count / 8)
             }
             made = try narrowed(UnsafeRawBufferPointer(words), context: context)
+            let conversion = try DeepConversion(from: pixels, to: format, isOpaque: isOpaque)
             try conversion.convert(words, context: context)
         }
         guard let made else { throw CodecError.damaged(plan.info.format, reason: "it has no pixels") }
