@@ -42,6 +42,29 @@ import Testing
         #expect(image.cost == plain.cost + image.width * image.height * 8)
     }
 
+    /// Other files of more than 8 bits, against their pixels of 8 bits, which another path has made. Left out are those that
+    /// it clips before the primaries are mixed (PQ), shows in the light of the scene (HLG), or rounds before the conversion (TIFF with a
+    /// profile).
+    private static let others = Fixture.all.filter { fixture in
+        fixture.bitsPerChannel > 8 && fixture.frames == 1
+            && !["hlg", "pq-", "color/16-"].contains { fixture.file.contains($0) }
+    }
+
+    @Test(arguments: others)
+    func theUpperBitsAreThoseOfEightBits(_ fixture: Fixture) throws {
+        #expect(Self.others.count > 40)
+        let data = try fixture.data()
+        let (plain, image) = (
+            try registry.decode(data), try registry.decode(data, options: DecodeOptions(depth: .init()))
+        )
+        #expect(try #require(largestDifference(image.bitmap.bytes, plain.bitmap.bytes)) <= 1)
+        let words = try #require(image.deepBitmap).words
+        let bytes = stride(from: 0, to: words.count, by: 4).flatMap { (pixel: Int) -> [UInt8] in
+            [2, 1, 0, 3].map { UInt8((Int(words[pixel + $0]) * 255 + 32767) / 65535) }
+        }
+        #expect(try #require(largestDifference(bytes, plain.bitmap.bytes)) <= 2)
+    }
+
     @Test func multipliedColoursStay() throws {
         let data = try Fixture.read("deep/multiplied.tiff")
         let deep = try #require(try registry.decode(data, options: DecodeOptions(depth: .init())).deepBitmap)
