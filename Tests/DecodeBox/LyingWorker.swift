@@ -6,9 +6,11 @@ import HalcyonImage
 
 /// An answer of a worker that somebody has taken over, without a box around it.
 enum Lie: String, CaseIterable {
-    case planOfAnotherFormat, hugePlan, emptyPlan, garbage, nothing, longMessage, descriptor, anotherNumber,
+    case planOfAnotherFormat, hugePlan, emptyPlan, colorsAsStored, garbage, nothing, longMessage, descriptor,
+        anotherNumber,
         secondMessage
-    case anotherSize, moreFrames, longProfile, depth, preview, closesChannel, silence, anotherAnswer, anotherPart
+    case anotherSize, moreFrames, longProfile, depth, gainMap, preview, closesChannel, silence, anotherAnswer,
+        anotherPart
     case cutMessage, hugeMemory, negativeCounts, repeatedPart, partOfASmallImage, endlessParts
     // Lies in an answer that has both the plan and the image.
     case atOnceOfAnotherSize, atOnceOfAnotherFormat, atOnceOfMoreMemory, atOnceLarge
@@ -78,6 +80,7 @@ enum LyingWorker {
         case .moreFrames: send(image(request, frames: 5))
         case .longProfile: send(image(request, profile: 1 << 40))
         case .depth: send(image(request, hasDepth: true))
+        case .gainMap: send(image(request, gainMap: PixelSize(4, 4)))
         case .negativeCounts: send(image(request, frames: -5))
         case .preview: send(image(request, isPreview: true))
         case .cutMessage: send(Array(image(request).dropLast(3)))
@@ -118,6 +121,9 @@ enum LyingWorker {
         encoder.encode(wire: info)
         encoder.encode(info.size)
         encoder.encode(lie == .atOnceOfMoreMemory ? request.mostBytes + 1 : 4096)
+        // No gain map, and colours that are converted.
+        encoder.encode(false)
+        encoder.encode(true)
         let size = lie == .atOnceOfAnotherSize ? PixelSize(17, 8) : info.size
         encoder.encode(facts: info, size, frames: 0, profile: nil)
         send(encoder.bytes)
@@ -159,12 +165,14 @@ enum LyingWorker {
         encoder.encode(wire: info)
         encoder.encode(info.size)
         encoder.encode(lie == .hugeMemory ? Int.max : 4096)
+        encoder.encode(false)
+        encoder.encode(lie != .colorsAsStored)
         send(encoder.bytes)
     }
 
     private static func image(
         _ request: WorkerRequest, number: Int? = nil, size: PixelSize = AttackCoder.size, frames: Int = 0,
-        profile: Int? = nil, isPreview: Bool = false, hasDepth: Bool = false
+        profile: Int? = nil, isPreview: Bool = false, hasDepth: Bool = false, gainMap: PixelSize? = nil
     ) -> [UInt8] {
         var info = ImageInfo(format: .attack, size: size == large ? large : AttackCoder.size)
         info.isPreview = isPreview
@@ -172,7 +180,7 @@ enum LyingWorker {
         var encoder = KeyEncoder()
         encoder.encode(number ?? request.number)
         encoder.encode(1)
-        encoder.encode(facts: info, size, frames: frames, profile: profile, hasDepth: hasDepth)
+        encoder.encode(facts: info, size, frames: frames, profile: profile, hasDepth: hasDepth, gainMap: gainMap)
         return encoder.bytes
     }
 }
@@ -180,7 +188,8 @@ enum LyingWorker {
 extension KeyEncoder {
     /// Encodes facts of an image, whether they can be true or not.
     fileprivate mutating func encode(
-        facts info: ImageInfo, _ size: PixelSize, frames: Int, profile: Int?, hasDepth: Bool = false
+        facts info: ImageInfo, _ size: PixelSize, frames: Int, profile: Int?, hasDepth: Bool = false,
+        gainMap: PixelSize? = nil
     ) {
         encode(wire: info)
         encode(size)
@@ -190,5 +199,14 @@ extension KeyEncoder {
         encode(profile)
         encode(hasDepth)
         encode(hasDepth)
+        encode(gainMap != nil)
+        guard let gainMap else { return }
+        encode(gainMap)
+        encode(true)
+        encode(nil as Int?)
+        // Three channels from 0 to 1 stop, and the headrooms.
+        for _ in 0..<3 { for number in [0, 1, 1, 0, 0] { encode(Double(number)) } }
+        for number in [0, 1] { encode(Double(number)) }
+        encode(true)
     }
 }

@@ -87,7 +87,7 @@ import Testing
             "GainMapMax=\"nan\"", "GainMapMax=\"1e99\"", "GainMapMax=\"-1\"", "GainMapMax=\"<<<\"", "GainMapMax=\"2'",
             "",
             "GainMapMax=\"2\" hdrgm:Gamma=\"0\"", "GainMapMax=\"2\" hdrgm:OffsetSDR=\"inf\"",
-            "GainMapMax=\"2\" hdrgm:HDRCapacityMax=\"0\"", "GainMapMax=\"2\" hdrgm:GainMapMin=\"<rdf:li>0\"",
+            "GainMapMax=\"2\" hdrgm:HDRCapacityMax=\"0\"", "GainMapMax=\"2\" hdrgm:Gamma=\"<rdf:li>1<rdf:li>1\"",
         ])
     func numbersWithoutAMeaningAreNoMap(_ change: String) throws {
         var file = try TestFiles.data(Self.files[1])

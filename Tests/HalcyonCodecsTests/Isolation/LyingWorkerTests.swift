@@ -19,7 +19,8 @@ import Testing
 
     private static let refused: [Lie] = [
         .planOfAnotherFormat, .garbage, .nothing, .longMessage, .descriptor, .anotherNumber, .anotherSize, .moreFrames,
-        .longProfile, .depth, .preview, .anotherAnswer, .cutMessage, .negativeCounts, .anotherPart, .repeatedPart,
+        .longProfile, .depth, .gainMap, .colorsAsStored, .preview, .anotherAnswer, .cutMessage, .negativeCounts,
+        .anotherPart, .repeatedPart,
         .partOfASmallImage, .endlessParts,
         .atOnceOfAnotherSize, .atOnceOfAnotherFormat, .atOnceOfMoreMemory, .atOnceLarge,
     ]
