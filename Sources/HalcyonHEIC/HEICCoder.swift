@@ -50,6 +50,12 @@ package struct HEICCoder: ThumbnailImageDecoder {
         }
     }
 
+    package func embeddedProfile(of data: Data) -> Data? {
+        let profile = data.withUnsafeBytes { bytes in (try? HEICFile.read(bytes) { $0.colorProfile }) ?? nil }
+        guard case .icc(let data, _) = profile else { return nil }
+        return data
+    }
+
     package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
         data.read { try? ISOItems($0, format: .heic).extent(of: info) } ?? CodedExtent(info)
     }

@@ -77,7 +77,7 @@ struct HEICFile {
     /// The profile by which pixels of more than 8 bits are converted before they are rounded: that of PQ and HLG, which would show
     /// steps.
     var deepProfile: ColorProfile? {
-        guard bitsPerChannel > 8, let profile = colorProfile, profile.isHighDynamicRange else { return nil }
+        guard bitsPerChannel > 8, let profile = colorProfile, profile.resolved.isHighDynamicRange else { return nil }
         return profile
     }
 
@@ -146,11 +146,12 @@ final class HEICPixels {
                 guard let transform else { return halcyon_rgba_to_bgra(source, row, size.width, Int32(bits)) }
                 let deep = transform.deep
                 halcyon_deep_expand(source, Int32(bits), &words, size.width)
+                if isMultiplied { words.divideByAlpha() }
                 withExtendedLifetime(transform) { deep.convert?(deep.context, words, row, size.width) }
             }
             if !plan.info.hasAlpha {
                 halcyon_make_opaque(target, size.width * size.height)
-            } else if !isMultiplied {
+            } else if !isMultiplied || transform != nil {
                 halcyon_premultiply(target, size.width * size.height)
             }
         }
@@ -178,5 +179,15 @@ final class HEICPixels {
             heif_image_get_bits_per_pixel_range(image, channel) == bits
         else { throw CodecError.damaged(.heic, reason: "its pixels do not match its header") }
         for y in 0..<size.height { body(y, plane + y * Int(stride)) }
+    }
+}
+
+extension [UInt16] {
+    /// Makes premultiplied pixels straight, since tones are those of the colours themselves.
+    fileprivate mutating func divideByAlpha() {
+        withUnsafeMutableBufferPointer { words in
+            guard let start = words.baseAddress else { return }
+            halcyon_deep_straighten(start, HALCYON_CHANNELS_UINT16, true, start, words.count / 4)
+        }
     }
 }

@@ -174,6 +174,9 @@ import Testing
             "color": [DecodeOptions(color: .asStored)],
             "firstFrameOnly": [DecodeOptions(firstFrameOnly: true)],
             "usesEmbeddedThumbnail": [DecodeOptions(usesEmbeddedThumbnail: true)],
+            "decodesGainMap": [
+                DecodeOptions(decodesGainMap: true), DecodeOptions(decodesGainMap: true, depth: .init()),
+            ],
             "depth": [
                 DecodeOptions(depth: .init()), DecodeOptions(depth: .init(.float16)),
                 DecodeOptions(depth: .init(colorSpace: .displayP3)),

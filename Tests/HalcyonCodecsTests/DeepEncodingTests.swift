@@ -125,7 +125,6 @@ import Testing
             EncodeOptions(bitsPerChannel: bits).encode(into: &encoder)
             return encoder.bytes
         }
-        #expect(key(nil) == key(8))
         #expect(Set([key(nil), key(10), key(12), key(16)]).count == 4)
     }
 

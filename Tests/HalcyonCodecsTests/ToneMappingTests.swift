@@ -26,10 +26,11 @@ import Testing
 
     /// A PNG with code points and more chunks behind them; its words are rounded to bytes for 8 bits.
     private func png(
-        _ words: [UInt16], width: Int, bits: Int, points: [UInt8], chunks: [(String, Data)] = []
+        _ words: [UInt16], width: Int, bits: Int, points: [UInt8], chunks: [(String, Data)] = [], hasAlpha: Bool = false
     ) -> Data {
-        let bytes = words.flatMap { bits > 8 ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 >> 8)] }
-        let file = PNGFile(width: width, height: words.count / 3 / width, kind: 2, bits: bits)
+        var bytes = words.flatMap { bits > 8 ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 >> 8)] }
+        if hasAlpha { bytes = stride(from: 0, to: bytes.count, by: 3).flatMap { bytes[$0..<$0 + 3] + [255] } }
+        let file = PNGFile(width: width, height: words.count / 3 / width, kind: hasAlpha ? 6 : 2, bits: bits)
         let rows = stride(from: 0, to: bytes.count, by: file.rowBytes).flatMap { [0] + bytes[$0..<$0 + file.rowBytes] }
         var added = points.isEmpty ? Data() : CraftedFile.chunk("cICP", Data(points))
         for (name, body) in chunks { added += CraftedFile.chunk(name, body) }
@@ -148,6 +149,32 @@ import Testing
         let stored = try registry.decode(data, options: DecodeOptions(color: .asStored))
         #expect(stored.colorProfile == profile)
         #expect(try stored.bitmap.bytes == registry.decode(png(words, width: 32, bits: 16, points: [])).bitmap.bytes)
+    }
+
+    /// The pixels of 8 bits are those that a decode of 8 bits makes, and the deep ones are the light that the code points name.
+    @Test(arguments: ToneReference.Curve.allCases)
+    func codePointsOfAProfileCountForDeepPixelsToo(_ curve: ToneReference.Curve) throws {
+        let words = Self.words(32 * 32, seed: 11)
+        let (named, plain) = (profile([9, curve.rawValue, 0, 1]), [9, curve.rawValue, 0, 1] as [UInt8])
+        let space: NamedColorSpace = curve.rawValue == 16 ? .bt2020PQ : .bt2020HLG
+        let options = DecodeOptions(depth: .init(colorSpace: space))
+        let image = try registry.decode(png(words, profile: named), options: options)
+        let other = try registry.decode(png(words, width: 32, bits: 16, points: plain), options: options)
+        #expect(image.bitmap.bytes == other.bitmap.bytes)
+        #expect(image.deepBitmap?.words == other.deepBitmap?.words)
+    }
+
+    /// Alpha changes nothing about the light.
+    @Test(arguments: ToneReference.Curve.allCases)
+    func deepPixelsOfEightBitsHaveTheirLightWithAlphaToo(_ curve: ToneReference.Curve) throws {
+        let (words, points) = (Self.words(32 * 32, seed: 12), [9, curve.rawValue, 0, 1] as [UInt8])
+        let options = DecodeOptions(depth: .init(.float16, colorSpace: .linearSRGB))
+        let opaque = try registry.decode(png(words, width: 32, bits: 8, points: points), options: options)
+        let other = try registry.decode(
+            png(words, width: 32, bits: 8, points: points, hasAlpha: true), options: options)
+        let (values, same) = (try #require(opaque.deepBitmap).values, try #require(other.deepBitmap).values)
+        #expect(values.contains { $0 > 1.5 })
+        #expect(zip(values, same).allSatisfy { abs($0 - $1) <= 0.002 * max(1, abs($0)) })
     }
 
     /// Code points of other curves, of video, or cut off: the table decides.

@@ -160,7 +160,8 @@ static void limit_words(uint16_t *words, size_t pixels) {
 
 static void convert_chunk(uint16_t *words, size_t pixels, const halcyon_deep_conversion *conversion, const float *table) {
     bool keeps = conversion->keeps_colors && conversion->from == conversion->to;
-    if (keeps && conversion->is_opaque) return;
+    // Halfs that are no number, or endless, do not leave.
+    if (keeps && conversion->is_opaque && conversion->to == HALCYON_CHANNELS_UINT16) return;
     if (keeps && conversion->to == HALCYON_CHANNELS_UINT16) {
         if (conversion->is_multiplied) return limit_words(words, pixels);
         return multiply_words(words, pixels);

@@ -105,7 +105,7 @@ extension CacheSerializer where Self == DefaultCacheSerializer {
 /// show unchanged keeps its own bytes.
 ///
 /// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
-/// in a JPEG, or an animation in a format without frames. A vector image, and one with deep pixels, keeps its source's bytes, and so does
+/// in a JPEG, or an animation in a format without frames. A vector image, and one of more than 8 bits, keeps its source's bytes, and so does
 /// one whose source has a gain map unless it is kept as JPEG with the map.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     /// The format in which images are kept if it can hold them.
@@ -124,7 +124,7 @@ public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
         let fits = input.coders.canEncode(format, showing: input.image)
         // Pixels hold less than a vector image, those of 8 bits less than deep ones, and a file without its gain map less than one with.
         let holdsLess =
-            info.isVector || input.image.deepBitmap != nil
+            info.isVector || info.bitsPerChannel > 8 || input.image.deepBitmap != nil
             || info.hasReadableGainMap && (input.image.gainMap == nil || !fits)
         if holdsLess, let original = input.original { return original }
         var options = fits ? options : EncodeOptions()

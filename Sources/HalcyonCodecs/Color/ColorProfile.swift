@@ -19,6 +19,13 @@ public enum ColorProfile: Hashable, Sendable {
 
     package static func workingBytes(length: Int) -> Int { length * 10 }
 
+    /// The description by primaries and a curve that an ICC profile for red, green and blue names besides its own, if the curve is PQ or
+    /// HLG; otherwise the profile itself.
+    package var resolved: ColorProfile {
+        guard case .icc(let data, .rgb) = self else { return self }
+        return data.read { ICCProfile.codePoints(of: $0) } ?? self
+    }
+
     /// Whether the colours are described as PQ or HLG, and not by an ICC profile.
     package var isHighDynamicRange: Bool {
         guard case .primaries(_, let curve, _) = self else { return false }

@@ -29,11 +29,8 @@ package final class ColorTransform: @unchecked Sendable {
     }
 
     private static func create(_ profile: ColorProfile, isDeep: Bool, isShort: inout Bool) -> OpaquePointer? {
-        switch profile {
+        switch profile.resolved {
         case .icc(let data, let model):
-            if model == .rgb, let bright = data.read({ ICCProfile.codePoints(of: $0) }) {
-                return create(bright, isDeep: isDeep, isShort: &isShort)
-            }
             return data.withUnsafeBytes { bytes in
                 halcyon_color_create(
                     bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, model.code, isDeep, &isShort)

@@ -25,7 +25,7 @@ final class DeepConversion {
         kernel.encode = space.curve.kernel
         var (primaries, curve) = (ColorPrimaries.bt709, TransferCurve.sRGB)
         var light: LightProfile?
-        switch source.profile {
+        switch source.profile?.resolved {
         case .icc(let data, let model): light = try LightProfile(data, model)
         case .primaries(let own, let ownCurve, _):
             // Files name the same points with other numbers of digits.

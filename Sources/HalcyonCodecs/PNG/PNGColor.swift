@@ -16,7 +16,9 @@ enum PNGColor {
         }
         // Decoded pixels have red, green and blue even if they are grey, so only grey images use a grey profile.
         let isGray = [0, 4].contains(reader.byte(25))
+        // The others have no meaning for red, green and blue in the full range.
         if let body = chunks["cICP"], let primaries = body.byte(0), let transfer = body.byte(1),
+            body.matches([0, 1], at: 2),
             CodePoints.areKnown(primaries: primaries, transfer: transfer)
         {
             return CodePoints.profile(

@@ -226,11 +226,13 @@ public struct DecodePlan: Hashable, Sendable {
     }
 
     /// The bytes of the pixels of 16 bits: the result, once more if it is turned, and those of the stored size that it is reduced from,
-    /// beside which there is a bitmap of that size.
+    /// beside which there is a bitmap of that size, with the rows that the scaling gathers.
     private var deepBytes: Int {
         let result = 0.adding(info.orientation == .up ? 2 : 4, times: finalSize.bitmapBytes)
         guard isDeep, residual != nil else { return result }
-        return result.adding(2, times: nativeSize.bitmapBytes)
+        let rows = min(112, nativeSize.height)
+        return result.adding(2, times: nativeSize.bitmapBytes).adding(
+            rows * 16, times: max(finalSize.width, finalSize.height))
     }
 
     /// An animation has none, unless it becomes a still image.

@@ -81,7 +81,7 @@ private struct DeepDecode {
                 halcyon_deep_make_opaque(
                     words.baseAddress?.assumingMemoryBound(to: UInt16.self), pixels.channels.kernel, words.count / 8)
             }
-            made = try narrowed(UnsafeRawBufferPointer(words), context: context)
+            made = try narrowed(UnsafeRawBufferPointer(words), of: data, context: context)
             let conversion = try DeepConversion(from: pixels, to: format, isOpaque: isOpaque)
             try conversion.convert(words, context: context)
         }
@@ -93,9 +93,13 @@ private struct DeepDecode {
     }
 
     /// Returns the finished pixels of 8 bits, whose colours are converted before they are rounded.
-    private func narrowed(_ words: UnsafeRawBufferPointer, context: WorkContext) throws -> Bitmap {
+    private func narrowed(
+        _ words: UnsafeRawBufferPointer, of data: Data, context: WorkContext
+    ) throws -> Bitmap {
+        // Without a profile that tells their colours, as of animations, pixels are sRGB in any case.
+        let converts = plan.converts(pixels.profile) || decoder.embeddedProfile(of: data) == nil
         let transform =
-            plan.converts(pixels.profile)
+            converts
             ? try ColorTransforms.shared.transform(for: pixels.profile, isDeep: true) : nil
         let native = try Bitmap(size: plan.nativeSize, isOpaque: !plan.info.hasAlpha) { bytes in
             guard let source = words.baseAddress?.assumingMemoryBound(to: UInt16.self),
