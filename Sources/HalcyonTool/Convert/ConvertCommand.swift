@@ -37,7 +37,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The bits of a channel, in sRGB: up to 16 of sources that have more than 8, in PNG, AVIF and JPEG XL. (default: 8)",
+            "The bits of a channel: up to 16 of sources that have more than 8, in PNG, AVIF and JPEG XL, in sRGB without light above white. (default: 8)",
             valueName: "8...16"))
     var depth: Int?
 

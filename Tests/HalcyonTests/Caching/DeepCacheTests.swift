@@ -45,6 +45,26 @@ import Testing
         #expect(fixture.transport.requestCount == 1)
     }
 
+    /// The source of a plain request is not replaced by its pixels of 8 bits, which a later request would get.
+    @Test(arguments: [FixedFormatCacheSerializer.png, .jpeg()])
+    func aPlainRequestKeepsTheSource(_ serializer: FixedFormatCacheSerializer) async throws {
+        let fixture = fixture()
+        let url = try fixture.serve("deep/rgb.png")
+        var plain = request(url, nil)
+        plain.serializer = serializer
+        _ = try await fixture.pipeline.image(for: plain)
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        fixture.pipeline.cache.clearMemory()
+        var deep = request(url)
+        deep.serializer = serializer
+        let read = try await fixture.pipeline.response(for: deep)
+        let whole = try CoderRegistry.standard().decode(
+            TestFiles.data("deep/rgb.png"), options: DecodeOptions(depth: .init()))
+        #expect(read.origin == .disk)
+        let words = read.image.deepBitmap?.withPixels { [UInt8]($0) }
+        #expect(words == whole.deepBitmap?.withPixels { [UInt8]($0) })
+    }
+
     @Test func aSerializerOfPNGKeepsTheSource() async throws {
         let fixture = fixture()
         let url = try fixture.serve("deep/rgb.png")
