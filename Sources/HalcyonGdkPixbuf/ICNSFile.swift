@@ -46,7 +46,7 @@ struct ICNSFile: LoadedPicture {
         entries.sort { ($0.size.area ?? 0) < ($1.size.area ?? 0) }
         guard let largest = entries.last else { throw Self.damaged("none of its elements is a picture that is read") }
         self.entries = entries
-        info = ImageInfo(format: .icns, size: largest.size, hasAlpha: largest.hasAlpha)
+        info = ImageInfo(format: .icns, size: largest.size, hasAlpha: entries.contains(where: \.hasAlpha))
     }
 
     private static func elements(_ reader: ByteReader) throws -> [(name: String, range: Range<Int>)] {
@@ -97,20 +97,30 @@ struct ICNSFile: LoadedPicture {
                 throw damaged(reason)
             }
         }
-        let colors = bytes(entry.range, data)
-        try checkPlanes(colors, size: entry.size)
+        let colors = try colors(bytes(entry.range, data), size: entry.size)
         // A file of this picture alone: the loader takes the largest, and one of 256 pixels whatever its format is.
         let body = Self.element(planes.name, colors) + Self.element(planes.maskName, bytes(planes.mask, data))
         return try Loaders.decode(
             Self.element(Array("icns".utf8), body), as: info, by: ["icns"], size: entry.size, context: context)
     }
 
-    /// Checks that the colours are there: as four bytes a pixel, or packed, where the loader reads on behind their end.
-    private func checkPlanes(_ colors: Data, size: PixelSize) throws {
-        let area = size.width * size.height
-        guard colors.count != 4 * area else { return }
+    /// Returns the colours for the loader, which drops four zeros before those of 128 pixels a side and then decides by the length
+    /// whether they are packed. It always gets these zeros, so that it never drops a black pixel and decides by the same bytes.
+    ///
+    /// - Throws: `CodecError.damaged`.
+    private func colors(_ bytes: Data, size: PixelSize) throws -> Data {
+        let (zeros, area) = (Data(count: 4), size.width * size.height)
+        let mayHaveZeros = size.width == 128
+        let isWhole = bytes.count == 4 * area
+        let rest = mayHaveZeros && !isWhole && bytes.starts(with: zeros) ? bytes.dropFirst(zeros.count) : bytes
+        if rest.count != 4 * area { try checkPacked(rest, area: area) }
+        return mayHaveZeros ? zeros + rest : rest
+    }
+
+    /// Checks that packed colours are there: the loader reads on behind their end.
+    private func checkPacked(_ colors: Data, area: Int) throws {
         try colors.read { reader in
-            var place = size.width == 128 && reader.matches([0, 0, 0, 0], at: 0) ? 4 : 0
+            var place = 0
             for _ in 0..<3 {
                 var pixels = 0
                 while pixels < area {

@@ -49,7 +49,7 @@ enum Loaders {
     private static func list(beside library: String) -> String? {
         let own = URL(filePath: library).deletingLastPathComponent()
             .appending(path: "gdk-pixbuf-2.0/2.10.0/loaders.cache").path(percentEncoded: false)
-        let path = getenv("GDK_PIXBUF_MODULE_FILE").map { String(cString: $0) } ?? own
+        let path = SecureVariable.value(of: "GDK_PIXBUF_MODULE_FILE") ?? own
         return FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 

@@ -17,7 +17,13 @@ struct TGAHeader: LoaderHeader {
             let flags = reader.byte(17)
         else { throw CodecError.damaged(.tga, reason: "its header was cut off") }
         let hasPalette = reader.byte(1) == 1
-        guard first == 0 || !hasPalette else {
+        let isIndexed = kind & 7 == 1
+        // The loader takes the bits of its entries for those of the pixels.
+        guard isIndexed || !hasPalette else {
+            throw CodecError.damaged(
+                .tga, reason: "it is of a kind that is not read: it has a palette, and pixels that do not use it")
+        }
+        guard first == 0 || !isIndexed else {
             throw CodecError.damaged(
                 .tga, reason: "it is of a kind that is not read: its palette begins with color \(first)")
         }
@@ -29,7 +35,7 @@ struct TGAHeader: LoaderHeader {
         bytesPerPixel = depth / 8
         isPacked = kind & 8 != 0
         // The lower four flags are the number of bits of alpha. Without any, what stands in their place is nothing.
-        let hasAlpha = hasPalette ? entryBits == 32 : flags & 0x0F != 0 && (depth == 16 || depth == 32)
+        let hasAlpha = isIndexed ? entryBits == 32 : flags & 0x0F != 0 && (depth == 16 || depth == 32)
         info = ImageInfo(
             format: .tga, size: PixelSize(width, height), hasAlpha: hasAlpha, colorSpace: isGray ? .gray : .sRGB)
     }

@@ -75,7 +75,59 @@ import Testing
         #expect(throws: CodecError.self) { try registry.probe(icon) }
     }
 
+    @Test func anIconHasAlphaIfAnyPictureHas() throws {
+        let bitmap = try Bitmap(size: PixelSize(64, 64), isOpaque: true) { bytes in
+            bytes.copyBytes(from: [UInt8](repeating: 255, count: bytes.count))
+        }
+        let info = ImageInfo(format: .png, size: bitmap.size)
+        let large = Self.element("ic12", try registry.encode(Image(bitmap: bitmap, info: info), as: .png))
+        #expect(try !registry.probe(Self.element("icns", large)).hasAlpha)
+        let small = Self.element("is32", Data(repeating: 90, count: 1024)) + Self.element("s8mk", Data(count: 256))
+        let icon = Self.element("icns", large + small)
+        let whole = try registry.probe(icon)
+        #expect(whole.hasAlpha && whole.size == PixelSize(64, 64))
+        var options = Self.options
+        options.target = TargetSize(PixelSize(16, 16))
+        let image = try registry.decode(icon, options: options)
+        #expect(!image.bitmap.isOpaque && image.bitmap.bytes.allSatisfy { $0 == 0 })
+    }
+
     // MARK: - The place
+
+    /// Returns workers that run a script, which closes the memory of a worker if a condition holds: it cannot begin then.
+    private static func workers(failingIf condition: String, in folder: TemporaryFolder) throws -> DecodeWorkers {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let path = folder.url.appending(path: "worker").path(percentEncoded: false)
+        let script = "#!/bin/sh\nif \(condition); then exec 4<&-; fi\nexec '\(Worker.path)'\n"
+        #expect(
+            FileManager.default.createFile(
+                atPath: path, contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
+        return DecodeWorkers(count: 1, program: .file(path))
+    }
+
+    @Test func loadersThatKeepAWorkerFromItsStartAreNoFaultOfOtherFormats() throws {
+        let folder = TemporaryFolder()
+        let workers = try Self.workers(failingIf: "[ \"$HALCYON_DECODE_WORKER_ROLE\" = loaders ]", in: folder)
+        let options = DecodeOptions(isolation: .isolated(workers: workers))
+        let (file, png) = (try Fixture.read("pixbuf/plain.ppm"), try Fixture.read("png/1x1.png"))
+        for _ in 0..<2 {
+            let error = #expect(throws: CodecError.self) { try registry.decode(file, options: options) }
+            #expect(error?.code == "isolationUnavailable")
+            #expect(try registry.decode(png, options: options).size == PixelSize(1, 1))
+        }
+    }
+
+    /// The C library's cache of small blocks would give a loader what another file has left in them.
+    @Test func theHeapOfLoadersCachesNoBlocks() throws {
+        let folder = TemporaryFolder()
+        let setting = "[ \"$GLIBC_TUNABLES\" != glibc.malloc.tcache_count=0 ]"
+        let workers = try Self.workers(failingIf: setting, in: folder)
+        let options = DecodeOptions(isolation: .isolated(workers: workers))
+        #expect(try registry.decode(Fixture.read("pixbuf/plain.ppm"), options: options).size.width > 0)
+        #expect(throws: CodecError.self) {
+            try registry.decode(Fixture.read("png/1x1.png"), options: options)
+        }
+    }
 
     @Test func aProgramThatIsolatesNothingDecodesInAWorker() throws {
         let fixture = try #require(Self.fixtures.first { $0.file.hasSuffix("rgb.tga") })
@@ -195,6 +247,9 @@ import Testing
 
     @Test(arguments: [
         "P5 is a processor", "P7\nWIDTH 1\n", "P6", "P6 # nothing but a comment", "#define width 3\n",
+        "P3 2024 budget\nhello world", "P1 2 3rd", "P4 1 1", "P5 1 1 ten ",
+        "P5\n#" + String(repeating: "x", count: 5000) + "\n1 1 255\n",
+        "#define LINE_width 80\n#define LINE_height 10\nextern char bits[];\n",
         "#define FOO_width 3\n#define FOO_height 3\n", "/* XPM is a format */", "icns", "RIFF\u{1}\u{2}\0\0WAVEfmt ",
     ])
     func whatLooksAlikeIsNoPicture(_ text: String) {
@@ -214,6 +269,14 @@ import Testing
             #expect(FormatSniffer.format(of: other) != .tga, "\(place)")
         }
         #expect(FormatSniffer.format(of: data.prefix(17)) == nil)
+        // Without a palette there is none to describe.
+        let colors = try Fixture.read("pixbuf/rgb.tga")
+        #expect(FormatSniffer.format(of: colors) == .tga)
+        for (place, value) in [(3, 1), (4, 1), (5, 1), (7, 24)] {
+            var other = colors
+            other[place] = UInt8(value)
+            #expect(FormatSniffer.format(of: other) != .tga, "\(place)")
+        }
     }
 }
 
@@ -236,6 +299,34 @@ import Testing
             Issue.record("it decodes in this process")
             return decoder.makeProgressive(options: options, budget: budget)
         }
+    }
+
+    /// A format whose files begin with four bytes of their own, and then have a thumbnail.
+    private struct Holder: ImageDecoder {
+        let size: PixelSize
+
+        var formats: [ImageFormat] { [.bitmap] }
+        func canDecode(_ data: Data) -> Bool { data.starts(with: Data("HOLD".utf8)) }
+        func probe(_ data: Data) throws -> ImageInfo { ImageInfo(format: .bitmap, size: size) }
+        func embeddedThumbnail(in data: Data) -> Data? { data.dropFirst(4) }
+
+        func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
+            try Bitmap(size: plan.nativeSize, isOpaque: true) { bytes in
+                bytes.copyBytes(from: [UInt8](repeating: 255, count: bytes.count))
+            }
+        }
+    }
+
+    /// Nothing asks a worker about a thumbnail by itself.
+    @Test func aThumbnailIsNoWayAround() throws {
+        let thumbnail = try Fixture.read("jpeg/baseline-444.jpg")
+        let data = Data("HOLD".utf8) + thumbnail
+        let size = try JPEGCoder().probe(thumbnail).size
+        let options = DecodeOptions(target: TargetSize(PixelSize(8, 8)), usesEmbeddedThumbnail: true)
+        let own = try CoderRegistry([Holder(size: size), JPEGCoder()]).decode(data, options: options)
+        #expect(!own.bitmap.bytes.allSatisfy { $0 == 255 })
+        let image = try CoderRegistry([Holder(size: size), Untrusted()]).decode(data, options: options)
+        #expect(image.bitmap.bytes.allSatisfy { $0 == 255 })
     }
 
     @Test func aDecoderThatNoWorkerHasDoesNotDecode() throws {

@@ -128,3 +128,5 @@ void halcyon_trim_heap(void) {
     malloc_trim(0);
 #endif
 }
+
+const char *halcyon_secure_variable(const char *name) { return secure_getenv(name); }

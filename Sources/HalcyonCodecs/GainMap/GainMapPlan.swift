@@ -48,7 +48,7 @@ extension CoderRegistry {
     ) -> GainMapPlan? {
         guard plan.info.hasGainMap, !plan.info.isAnimated,
             let map = (decoder as? any GainMapImageDecoder)?.gainMap(in: data),
-            let own = self.decoder(for: map.picture),
+            let own = embeddedDecoder(for: map.picture),
             var info = try? own.probe(map.picture, within: limits, fileBytes: map.picture.count),
             !info.hasAlpha, !info.isAnimated, info.storedSize.width <= plan.storedSize.width,
             info.storedSize.height <= plan.storedSize.height
@@ -65,7 +65,7 @@ extension CoderRegistry {
         of data: Data, _ decoder: any ImageDecoder, plan: GainMapPlan, context: WorkContext
     ) throws -> GainMap? {
         guard let plan = plan.plan, let stored = (decoder as? any GainMapImageDecoder)?.gainMap(in: data),
-            let own = self.decoder(for: stored.picture)
+            let own = embeddedDecoder(for: stored.picture)
         else { return nil }
         do {
             let values = try decodePixels(stored.picture, decoder: own, plan: plan, context: context)

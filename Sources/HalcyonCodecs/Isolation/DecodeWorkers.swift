@@ -48,8 +48,9 @@ public final class DecodeWorkers: Sendable {
         var coders: [ObjectIdentifier: Bool] = [:]
         /// The names of the coders that the workers have; nil before the first one has started.
         var names: Set<String>?
-        /// The last error of a start, for a moment: a program that loads a hundred images tries once.
-        var failure: (error: CodecError, watch: Stopwatch)?
+        /// The last errors of a start, for a moment: a program that loads a hundred images tries once. Loaders or fonts that keep a
+        /// worker from its start are no reason for the others.
+        var failures: [WorkerKind: (error: CodecError, watch: Stopwatch)] = [:]
     }
 
     /// The time for which a failed start is not tried again.
@@ -248,7 +249,9 @@ public final class DecodeWorkers: Sendable {
 
     private func start(_ kind: WorkerKind, _ context: WorkContext) throws -> WorkerProcess {
         let (failure, surplus) = state.withLock { state -> (CodecError?, WorkerProcess?) in
-            if let failure = state.failure, failure.watch.elapsed < Self.failureTime { return (failure.error, nil) }
+            if let failure = state.failures[kind], failure.watch.elapsed < Self.failureTime {
+                return (failure.error, nil)
+            }
             // Those that have had their images, and those for other formats, hold a place in vain.
             guard state.statistics.workers >= count, !state.idle.isEmpty else { return (nil, nil) }
             state.statistics.workers -= 1
@@ -268,7 +271,7 @@ public final class DecodeWorkers: Sendable {
             }
             return worker
         } catch let error as CodecError {
-            state.withLock { $0.failure = (error, Stopwatch()) }
+            state.withLock { $0.failures[kind] = (error, Stopwatch()) }
             throw error
         } catch let end as WorkerProcess.Ended {
             // Not remembered: it says nothing about the program.

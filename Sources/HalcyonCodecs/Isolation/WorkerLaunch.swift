@@ -94,9 +94,11 @@ struct WorkerLaunch {
     }
 
     private var environment: [String] {
-        let kept = Self.passed.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+        let kept = Self.passed.compactMap { name in SecureVariable.value(of: name).map { "\(name)=\($0)" } }
         let role = "\(Variable.role)=\(kind.rawValue)"
-        return kept + [role] + (usesLandlock ? [] : ["\(Variable.withoutLandlock)=1"])
+        // The C library's cache of small blocks hands them out as they are, with what an earlier file has left in them.
+        let heap = kind == .loaders ? ["GLIBC_TUNABLES=glibc.malloc.tcache_count=0"] : []
+        return kept + heap + [role] + (usesLandlock ? [] : ["\(Variable.withoutLandlock)=1"])
     }
 }
 
@@ -113,7 +115,7 @@ extension WorkerLaunch {
             }
             return try ownPath()
         case .automatic:
-            if let path = getenv(Variable.program) { return String(cString: path) }
+            if let path = SecureVariable.value(of: Variable.program) { return path }
             if let path = try installedPaths().first(where: { access($0, X_OK) == 0 }) { return path }
             guard DecodeWorker.isOffered else {
                 throw CodecError.isolationUnavailable(

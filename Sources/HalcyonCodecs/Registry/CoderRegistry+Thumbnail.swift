@@ -23,7 +23,7 @@ struct EmbeddedThumbnail {
     ) {
         guard !picture.isAnimated, !picture.isVector, !picture.hasAlpha,
             let thumbnail = decoder.embeddedThumbnail(in: data),
-            let own = coders.decoder(for: thumbnail),
+            let own = coders.embeddedDecoder(for: thumbnail),
             var info = try? own.probe(thumbnail, within: limits, fileBytes: thumbnail.count),
             info.format == .jpeg || info.format == picture.format, !info.isAnimated, !info.hasAlpha,
             Self.shows(info.storedSize, picture.storedSize)
@@ -65,6 +65,12 @@ struct EmbeddedThumbnail {
 }
 
 extension CoderRegistry {
+    /// Returns the decoder for a picture inside of another one's file, which is decoded where that one is; nil if there is none, or
+    /// if it decodes in workers only and this process is none.
+    func embeddedDecoder(for data: Data) -> (any ImageDecoder)? {
+        decoder(for: data).flatMap { DecodeIsolation.isRequired(by: $0) ? nil : $0 }
+    }
+
     /// Returns the plan of decoding a file's thumbnail in place of its picture; nil if the picture is to be decoded.
     ///
     /// It decodes the thumbnail, so that one with damaged pixels is known before anything depends on it. Memory: at most 6
@@ -87,7 +93,7 @@ extension CoderRegistry {
     func thumbnail(
         of data: Data, _ picture: ImageInfo, decoder: any ImageDecoder, plan: DecodePlan, context: WorkContext
     ) throws -> Image {
-        guard let bytes = decoder.embeddedThumbnail(in: data), let own = self.decoder(for: bytes) else {
+        guard let bytes = decoder.embeddedThumbnail(in: data), let own = embeddedDecoder(for: bytes) else {
             throw CodecError.damaged(picture.format, reason: "its thumbnail is not there any more")
         }
         let image = try decodePixels(bytes, decoder: own, plan: plan, context: context)

@@ -48,4 +48,8 @@ void halcyon_raise_default(int number);
 /// Gives the free pages of the heap back to the system.
 void halcyon_trim_heap(void);
 
+/// Returns the value of a variable of the environment; NULL if it is not set, or if the program has rights that its user does not
+/// have.
+const char *halcyon_secure_variable(const char *name);
+
 #endif
