@@ -56,16 +56,21 @@ import Testing
 
     // MARK: - Lies
 
-    private static let large: [(String, Data)] = [
-        ("PNM", Data("P6 60000 60000 255\n".utf8) + Data(count: 100)),
-        ("bits", Data("P4 60000 60000\n".utf8) + Data(count: 100)),
-        ("PNM beyond all integers", Data("P6 9999999999 9999999999 255\n".utf8)),
-        ("a line", Data("P5 99999 1 255\n".utf8) + Data(count: 99_999)),
-        ("TGA", tga(60_000, 60_000)), ("packed TGA", tga(65_535, 65_535, kind: 10)),
-        ("XPM", Data("/* XPM */ static char *a[] = {\"50000 50000 1 1\",\"a c #000000\"};".utf8)),
-        ("XPM of many colors", Data("/* XPM */ static char *a[] = {\"1 1 2000000000 1\",\"a c #000000\",\"a\"};".utf8)),
-        ("XBM", Data("#define a_width 50000\n#define a_height 50000\nstatic char a_bits[] = {0};".utf8)),
-    ]
+    private static var large: [(String, Data)] {
+        [
+            ("PNM", Data("P6 60000 60000 255\n".utf8) + Data(count: 100)),
+            ("bits", Data("P4 60000 60000\n".utf8) + Data(count: 100)),
+            ("PNM beyond all integers", Data("P6 9999999999 9999999999 255\n".utf8)),
+            ("a line", Data("P5 99999 1 255\n".utf8) + Data(count: 99_999)),
+            ("TGA", tga(60_000, 60_000)), ("packed TGA", tga(65_535, 65_535, kind: 10)),
+            ("XPM", Data("/* XPM */ static char *a[] = {\"50000 50000 1 1\",\"a c #000000\"};".utf8)),
+            (
+                "XPM of many colors",
+                Data("/* XPM */ static char *a[] = {\"1 1 2000000000 1\",\"a c #000000\",\"a\"};".utf8)
+            ),
+            ("XBM", Data("#define a_width 50000\n#define a_height 50000\nstatic char a_bits[] = {0};".utf8)),
+        ]
+    }
 
     private static func tga(_ width: Int, _ height: Int, kind: UInt8 = 2) -> Data {
         let sizes = [width, height].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
@@ -79,14 +84,16 @@ import Testing
     }
 
     /// Within the limits, but without the pixels.
-    private static let empty: [(String, Data)] = [
-        ("PNM", Data("P6 4000 4000 255\n".utf8)), ("text", Data("P3 4000 4000 255\n1 2 3 ".utf8)),
-        ("TGA", tga(4000, 4000)), ("packed TGA", tga(4000, 4000, kind: 10)),
-        ("XPM", Data("/* XPM */ static char *a[] = {\"4000 4000 1 1\",\"a c #000000\"};".utf8)),
-        ("XPM of short rows", Data("/* XPM */ static char *a[] = {\"3 1 1 1\",\"a c #000000\",\"aa\"};".utf8)),
-        ("XPM of many colors", Data("/* XPM */ static char *a[] = {\"1 1 30000 1\",\"a c #000000\",\"a\"};".utf8)),
-        ("XBM", Data("#define a_width 4000\n#define a_height 4000\nstatic char a_bits[] = {0x00, ".utf8)),
-    ]
+    private static var empty: [(String, Data)] {
+        [
+            ("PNM", Data("P6 4000 4000 255\n".utf8)), ("text", Data("P3 4000 4000 255\n1 2 3 ".utf8)),
+            ("TGA", tga(4000, 4000)), ("packed TGA", tga(4000, 4000, kind: 10)),
+            ("XPM", Data("/* XPM */ static char *a[] = {\"4000 4000 1 1\",\"a c #000000\"};".utf8)),
+            ("XPM of short rows", Data("/* XPM */ static char *a[] = {\"3 1 1 1\",\"a c #000000\",\"aa\"};".utf8)),
+            ("XPM of many colors", Data("/* XPM */ static char *a[] = {\"1 1 30000 1\",\"a c #000000\",\"a\"};".utf8)),
+            ("XBM", Data("#define a_width 4000\n#define a_height 4000\nstatic char a_bits[] = {0x00, ".utf8)),
+        ]
+    }
 
     @Test(arguments: empty)
     func whatIsMissingIsDamage(_ name: String, _ data: Data) throws {
@@ -160,12 +167,14 @@ import Testing
         return Data("/* XPM */\n\(before)static char *a[] = {\n\"\(header)\",\n\(colors)\(rows)};\n".utf8)
     }
 
-    private static let lies: [(String, Data)] = [
-        ("a row", xpm("2 1 1 1", colors: ["a c None"], rows: "\"a\0\"")),
-        ("a color", xpm("1 1 1 1", colors: ["a c \0None"], rows: "\"a\"")),
-        ("a comment", xpm("2 2 1 1", colors: ["a c None"], rows: "\"aa\", /* \"x\" */ \"aa\"")),
-        ("the first row", xpm("2 1 1 1", colors: ["a c None"], rows: "/* \"x\" */ \"aa\"")),
-    ]
+    private static var lies: [(String, Data)] {
+        [
+            ("a row", xpm("2 1 1 1", colors: ["a c None"], rows: "\"a\0\"")),
+            ("a color", xpm("1 1 1 1", colors: ["a c \0None"], rows: "\"a\"")),
+            ("a comment", xpm("2 2 1 1", colors: ["a c None"], rows: "\"aa\", /* \"x\" */ \"aa\"")),
+            ("the first row", xpm("2 1 1 1", colors: ["a c None"], rows: "/* \"x\" */ \"aa\"")),
+        ]
+    }
 
     @Test(arguments: lies) func stringsThatTheLoaderReadsInAnotherWayAreRefused(_ name: String, _ data: Data) throws {
         let error = #expect(throws: CodecError.self) { try registry.decode(data, options: options) }
