@@ -81,9 +81,11 @@ public final class RawServerConnection {
         let piece = [UInt8](repeating: 7, count: 16 * 1024)
         var sent = 0
         while sent < total {
-            let count = Glibc.send(socket, piece, min(piece.count, total - sent), Int32(MSG_NOSIGNAL))
-            guard count > 0 else { break }
-            sent += count
+            let wanted = min(piece.count, total - sent)
+            let count = Glibc.send(socket, piece, wanted, Int32(MSG_NOSIGNAL))
+            sent += max(0, count)
+            // A part of it was taken before the patience ended.
+            guard count == wanted else { break }
         }
         time = timeval()
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
