@@ -2,13 +2,14 @@ import Glibc
 
 /// A fixed number of threads that serve one queue: highest priority first, and first come, first served within a priority.
 package final class ThreadPool: Sendable {
-    private let queue = WaitQueue(WorkQueue())
+    private let queue: WaitQueue<WorkQueue>
     package let threadCount: Int
 
     /// Starts `threads` threads, at least one.
     package init(name: String, threads: Int) {
         threadCount = max(1, threads)
-        let queue = self.queue
+        let queue = WaitQueue(WorkQueue(poolName: name))
+        self.queue = queue
         _ = ProgramEnd.isWatched
         for index in 0..<threadCount {
             WorkerThread.startOrBorrow(name: "\(name)-\(index)") { Self.serve(queue) { $0.isStopped } }
@@ -55,7 +56,8 @@ package final class ThreadPool: Sendable {
         // The limit is safe: with so many blocked threads, work that holds what they wait for has long been started.
         guard reliefCount.withLock({ $0 < maximumRelief ? ($0 += 1, true).1 : false }) else { return try body() }
         let isOver = Lock(false)
-        WorkerThread.startOrBorrow(name: "halcyon-relief") {
+        // Threads of a pool are recognized by its name, whichever of them runs the work.
+        WorkerThread.startOrBorrow(name: queue.withLock { $0.poolName } + "+") {
             Self.serve(queue) { state in state.isStopped || isOver.withLock { $0 } }
             reliefCount.withLock { $0 -= 1 }
         }
@@ -155,8 +157,13 @@ private struct WorkQueue {
         }
     }
 
+    let poolName: String
     private var buckets = [Fifo<Item>](repeating: Fifo(), count: RequestPriority.allCases.count)
     var isStopped = false
+
+    init(poolName: String) {
+        self.poolName = poolName
+    }
 
     /// Adds work, or moves it to another bucket: its entry in the former bucket becomes void.
     mutating func push(_ item: Item, _ priority: RequestPriority) {

@@ -15,6 +15,22 @@ import Testing
         }
     }
 
+    @Test func whileAThreadIsBlockedAnotherOfThePoolsNameServesItsQueue() async throws {
+        let pool = ThreadPool(name: "own", threads: 1)
+        let (isBlocked, mayGo) = (Gate(), Gate())
+        async let blocked: Void = pool.run { _ in
+            ThreadPool.blocking {
+                isBlocked.open()
+                mayGo.block()
+            }
+        }
+        await isBlocked.opened()
+        #expect(try await pool.run { _ in threadName() } == "own+")
+        mayGo.open()
+        try await blocked
+        #expect(try await pool.run { _ in threadName() }.hasPrefix("own"))
+    }
+
     @Test(arguments: [1, 2, 5])
     func poolRunsAsManyWorksAsThreads(threads: Int) async throws {
         let pool = ThreadPool(name: "wide", threads: threads)
