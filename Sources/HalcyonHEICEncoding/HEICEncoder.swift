@@ -54,7 +54,9 @@ package struct HEICEncoder: ImageEncoder {
         let scale = Double(thumbnailSide) / Double(max(image.width, image.height))
         // libheif makes the sides even; to the nearest even number, they differ from the shape of the image by a pixel at most.
         let sides = [image.width, image.height].map { Int((Double($0) * scale / 2).rounded()) * 2 }
-        guard scale < 1, sides[0] >= shortestSide, sides[1] >= shortestSide, image.bitmap.hasOpaquePixelsOnly else { return }
+        guard scale < 1, sides[0] >= shortestSide, sides[1] >= shortestSide, image.bitmap.hasOpaquePixelsOnly else {
+            return
+        }
         // It only takes an image that it has to reduce, to the nearest pixels: one row and one column are left out.
         let box = PixelSize(sides[0] + 1, sides[1] + 1)
         let geometry = ResizeGeometry(source: image.size, box: box, mode: .stretch, upscale: true)
