@@ -7,7 +7,7 @@ import HalcyonSystem
 /// The black of a picture in inks, and the way of all four to sRGB.
 ///
 /// Cyan, magenta and yellow are its channels of colour, black is a channel beside them, and a sample is what the ink leaves of the light: 0
-/// is full (JXL_CHANNEL_BLACK in libjxl's codestream_header.h). Inks of more than 8 bits are rounded before they are converted.
+/// is full (cms_interface.h of libjxl). Inks of more than 8 bits are rounded before they are converted.
 final class JXLInks {
     /// One byte for each pixel.
     let black: UnsafeMutableRawBufferPointer
