@@ -31,12 +31,7 @@ extension AVIFCoder: ImageEncoder {
             image.colorProfile?.withUnsafeBytes { bytes in
                 avifImageSetProfileICC(target, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
             }
-            let isOpaque = image.bitmap.withPixels { pixels in
-                pixels.baseAddress.map {
-                    halcyon_is_opaque($0.assumingMemoryBound(to: UInt8.self), image.width * image.height)
-                } ?? true
-            }
-            try Self.convert(image.bitmap, isOpaque: isOpaque, into: target)
+            try Self.convert(image.bitmap, isOpaque: image.bitmap.hasOpaquePixelsOnly, into: target)
             try context.checkCancellation()
             return try Self.write(options: options) { encoder, output in
                 try Self.check(avifEncoderWrite(encoder, target, &output))
@@ -143,12 +138,9 @@ extension AVIFCoder: AnimatedImageEncoder {
         return try Self.write(options: options) { encoder, output in
             encoder.pointee.timescale = 1000
             encoder.pointee.keyframeInterval = Self.keyframeInterval
-            // The sums are rounded rather than each duration, so that errors do not accumulate.
-            var (time, written) = (Duration.zero, 0)
-            for index in animation.durations.indices {
+            var written = 0
+            for (index, end) in animation.endsInMilliseconds(shortest: 1).enumerated() {
                 let frame = try animation.frame(at: index, context: context)
-                time += max(.zero, animation.durations[index])
-                let end = Int((time / .milliseconds(1)).rounded())
                 try Self.withTarget(frame.size, options: options) { target in
                     // All frames have alpha, or none has.
                     try Self.convert(frame, isOpaque: isOpaque, into: target)
@@ -158,9 +150,9 @@ extension AVIFCoder: AnimatedImageEncoder {
                         // libaom 3.6 loses the second frame's changes if it is to refer to the first one without a loss.
                         : options.isLossless ? AVIF_ADD_IMAGE_FLAG_FORCE_KEYFRAME : AVIF_ADD_IMAGE_FLAG_NONE
                     try Self.check(
-                        avifEncoderAddImage(encoder, target, UInt64(max(1, end - written)), flags.rawValue))
+                        avifEncoderAddImage(encoder, target, UInt64(UInt32(clamping: end - written)), flags.rawValue))
                 }
-                written = max(end, written + 1)
+                written = end
                 try context.checkCancellation()
             }
             try Self.check(avifEncoderFinish(encoder, &output))

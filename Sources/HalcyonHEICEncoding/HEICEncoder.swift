@@ -54,7 +54,9 @@ package struct HEICEncoder: ImageEncoder {
         let scale = Double(thumbnailSide) / Double(max(image.width, image.height))
         // libheif makes the sides even; to the nearest even number, they differ from the shape of the image by a pixel at most.
         let sides = [image.width, image.height].map { Int((Double($0) * scale / 2).rounded()) * 2 }
-        guard scale < 1, sides[0] >= shortestSide, sides[1] >= shortestSide, isOpaque(image.bitmap) else { return }
+        guard scale < 1, sides[0] >= shortestSide, sides[1] >= shortestSide, image.bitmap.hasOpaquePixelsOnly else {
+            return
+        }
         // It only takes an image that it has to reduce, to the nearest pixels: one row and one column are left out.
         let box = PixelSize(sides[0] + 1, sides[1] + 1)
         let geometry = ResizeGeometry(source: image.size, box: box, mode: .stretch, upscale: true)
@@ -64,12 +66,6 @@ package struct HEICEncoder: ImageEncoder {
         try check(
             heif_context_encode_thumbnail(file, source, picture, encoder, nil, Int32(thumbnailSide), &thumbnail))
         if let thumbnail { heif_image_handle_release(thumbnail) }
-    }
-
-    private static func isOpaque(_ bitmap: Bitmap) -> Bool {
-        bitmap.withPixels { bytes in
-            halcyon_is_opaque(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bitmap.width * bitmap.height)
-        }
     }
 
     private static func configure(_ encoder: OpaquePointer?, options: EncodeOptions) throws {
@@ -87,7 +83,7 @@ package struct HEICEncoder: ImageEncoder {
     /// Returns the pixels in the form that libheif takes: RGBA that is not premultiplied, or RGB if every pixel is
     /// opaque.
     private static func source(_ bitmap: Bitmap) throws -> OpaquePointer {
-        let isOpaque = isOpaque(bitmap)
+        let isOpaque = bitmap.hasOpaquePixelsOnly
         let chroma = isOpaque ? heif_chroma_interleaved_RGB : heif_chroma_interleaved_RGBA
         let (width, height) = (Int32(clamping: bitmap.width), Int32(clamping: bitmap.height))
         var image: OpaquePointer?

@@ -6,7 +6,8 @@ import HalcyonSystem
 
 extension JXLCoder: DeepImageDecoder {
     package func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels? {
-        guard let file = try? JXLFile(data), file.header.isDeep else { return nil }
+        // Inks are converted to pixels of 8 bits.
+        guard let file = try? file(of: data), file.header.isDeep, !file.header.isInk else { return nil }
         let profile = file.codestream.withUnsafeBytes { bytes in
             try? JXLDecoder(bytes, isWhole: false, keepsColors: true, context: .uncancellable).profile
         }
@@ -18,7 +19,7 @@ extension JXLCoder: DeepImageDecoder {
         _ data: Data, plan: DecodePlan, format: DeepBitmap.Format, into words: UnsafeMutableRawBufferPointer,
         context: WorkContext
     ) throws {
-        let file = try JXLFile(data)
+        let file = try file(of: data)
         guard !file.isCut else { throw JXLFile.cutOff }
         let isFloat = file.header.isFloat && DeepPixels.channelsOfFloats(for: format) == .float16
         try file.codestream.withUnsafeBytes { bytes in

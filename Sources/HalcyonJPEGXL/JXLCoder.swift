@@ -6,60 +6,50 @@ import HalcyonImage
 import HalcyonSystem
 
 /// A coder for JPEG XL by libjxl, stills and animations: integers of 8 to 32 bits and floating point, ICC profiles and named colours,
-/// alpha, layers and spot colours, in boxes and as a bare codestream.
+/// CMYK, alpha, layers and spot colours, in boxes and as a bare codestream.
 ///
 /// A decode works at the stored size. Above 8 bits, colours are converted before they are rounded. Colours that are stored in XYB, as
-/// those of every lossy file are, come in sRGB from libjxl. Files with a channel of black ink are refused.
+/// those of every lossy file are, come in sRGB from libjxl, those of inks included. Other inks are converted to sRGB by the profile of
+/// the file.
 package struct JXLCoder: ImageDecoder {
+    private var opened: OpenedFile<JXLFile>?
+
     package init() {}
 
     package var formats: [ImageFormat] { [.jpegXL] }
 
     package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .jpegXL) }
 
-    package func probe(_ data: Data) throws -> ImageInfo {
-        let file = try JXLFile(data)
-        guard !file.header.extraChannels.contains(where: { $0.kind == .black }) else {
-            throw CodecError.damaged(.jpegXL, reason: "its channel of black ink is not supported")
-        }
-        return file.info
-    }
+    package func probe(_ data: Data) throws -> ImageInfo { try file(of: data).info }
 
-    package func metadataByteCount(_ data: Data) -> Int { (try? JXLFile(data))?.metadataByteCount ?? 0 }
+    package func metadataByteCount(_ data: Data) -> Int { (try? file(of: data))?.metadataByteCount ?? 0 }
 
     package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
-        (try? JXLFile(data))?.extent ?? CodedExtent(info)
+        (try? file(of: data))?.extent ?? CodedExtent(info)
     }
 
     package func colorProfile(of data: Data) -> ColorProfile? {
-        guard let file = try? JXLFile(data), !file.header.isDeep else { return nil }
-        return profile(of: file)
+        // The decoder converts these itself.
+        guard let file = try? file(of: data), !file.header.isDeep, !file.header.isInk else { return nil }
+        return file.deliveredProfile
     }
 
     package func embeddedProfile(of data: Data) -> Data? {
-        // An animation of more than 8 bits is sRGB in any case.
-        guard let file = try? JXLFile(data), !file.header.isDeep || !file.info.isAnimated,
-            case .icc(let profile, _)? = profile(of: file)
+        // An animation of more than 8 bits is sRGB in any case, and so are inks.
+        guard let file = try? file(of: data), !file.header.isDeep || !file.info.isAnimated, !file.header.isInk,
+            case .icc(let profile, _)? = file.deliveredProfile
         else { return nil }
         return profile
     }
 
-    /// The profile of the pixels that libjxl delivers.
-    private func profile(of file: JXLFile) -> ColorProfile? {
-        guard !file.header.isDeliveredInSRGB else { return nil }
-        return file.codestream.withUnsafeBytes { bytes in
-            try? JXLDecoder(bytes, isWhole: false, context: .uncancellable).profile
-        }
-    }
-
     package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-        guard let file = try? JXLFile(data) else { return 0 }
-        let profile = file.header.isDeep ? profile(of: file)?.workingBytes ?? 0 : 0
-        return file.workingBytes.adding(1, times: profile)
+        guard let file = try? file(of: data) else { return 0 }
+        let converts = file.header.isDeep || file.header.isInk
+        return file.workingBytes.adding(1, times: converts ? file.deliveredProfile?.workingBytes ?? 0 : 0)
     }
 
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-        let file = try JXLFile(data)
+        let file = try file(of: data)
         guard !file.isCut else { throw JXLFile.cutOff }
         let pixels = JXLPixels(file.header)
         return try file.codestream.withUnsafeBytes { bytes in
@@ -71,28 +61,24 @@ package struct JXLCoder: ImageDecoder {
     }
 }
 
+extension JXLCoder: OpeningImageDecoder {
+    package func opening(_ data: Data) -> JXLCoder {
+        var coder = self
+        coder.opened = OpenedFile(data) { try JXLFile($0) }
+        return coder
+    }
+
+    /// Returns the headers of a file, which are known already if the coder was opened for it.
+    ///
+    /// - Throws: the errors of `JXLFile`.
+    func file(of data: Data) throws -> JXLFile { try opened?.headers(of: data) ?? JXLFile(data) }
+}
+
 /// Makes the coder, for the registry of coders.
 @_cdecl("halcyon_coder_jpegxl")
 package func jpegXLCoder() -> UnsafeMutableRawPointer { LinkedCoder.pass(JXLCoder()) }
 
 extension JXLFile {
-    /// The most memory that libjxl takes for one frame, in bytes, with the frames that others refer to.
-    var workingBytes: Int { Self.workingBytes(frames, header).adding(1, times: codestream.count) }
-
-    static func workingBytes(_ frames: [JXLFrameIndex.Frame], _ header: JXLImageHeader) -> Int {
-        let channels = 3 + header.extraChannels.count
-        var (frame, kept) = (0, [Int: Int]())
-        for each in frames {
-            let pixels = each.header.size.area ?? .max
-            let bytes = each.header.channelBytes(hasExtraChannels: !header.extraChannels.isEmpty)
-            frame = max(frame, 0.adding(channels * bytes, times: pixels))
-            if let slot = each.header.slot { kept[slot] = max(kept[slot] ?? 0, pixels) }
-        }
-        let canvas = header.size.area ?? .max
-        // Frames that are blended, and pixels of more than 8 bits, are kept as floating point before they are rounded.
-        let isWhole = header.isDeep || frames.contains { !$0.header.replacesAll }
-        return kept.values.reduce(frame) { $0.adding(channels * 4, times: $1) }
-            .adding(isWhole ? channels * 4 : 0, times: canvas).adding(header.isDeep ? 8 : 0, times: canvas)
-            .adding(1, times: 2 << 20)
-    }
+    /// The most memory that libjxl takes, in bytes, with its copy of the codestream.
+    var workingBytes: Int { index.workingBytes.adding(1, times: codestream.count) }
 }

@@ -100,7 +100,11 @@ final class JXLDecoder {
         profile =
             hasEncoding
             ? Self.profile(of: encoding, peak: peak)
-            : icc(JXL_COLOR_PROFILE_TARGET_DATA).map { .icc($0, $0.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb) }
+            : icc(JXL_COLOR_PROFILE_TARGET_DATA).map { .icc($0, Self.model(of: $0)) }
+    }
+
+    private static func model(of profile: Data) -> ColorModel {
+        profile.read { $0.matches("GRAY", at: 16) ? .gray : $0.matches("CMYK", at: 16) ? .cmyk : .rgb }
     }
 
     private func isDescribed(_ encoding: inout JxlColorEncoding) -> Bool {
@@ -181,6 +185,20 @@ final class JXLDecoder {
         var needed = 0
         guard JxlDecoderImageOutBufferSize(decoder, &format, &needed) == JXL_DEC_SUCCESS, needed == pixels.count,
             JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count) == JXL_DEC_SUCCESS
+        else { throw CodecError.damaged(.jpegXL, reason: "the decoded size differs from the header") }
+    }
+
+    /// Sets the memory of an extra channel of the next frame, of 8 bits, behind that of its pixels.
+    ///
+    /// - Throws: `CodecError.damaged` if a picture of this size is not what is decoded.
+    func setOutput(_ samples: UnsafeMutableRawBufferPointer, ofChannel channel: Int) throws {
+        var format = JxlPixelFormat(
+            num_channels: 1, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
+        let channel = UInt32(clamping: channel)
+        var needed = 0
+        guard JxlDecoderExtraChannelBufferSize(decoder, &format, &needed, channel) == JXL_DEC_SUCCESS,
+            needed == samples.count,
+            JxlDecoderSetExtraChannelBuffer(decoder, &format, samples.baseAddress, needed, channel) == JXL_DEC_SUCCESS
         else { throw CodecError.damaged(.jpegXL, reason: "the decoded size differs from the header") }
     }
 

@@ -218,11 +218,7 @@ extension JXLCoder: ImageEncoder {
             try context.checkCancellation()
             return try encoder.finish()
         }
-        let isOpaque = image.bitmap.withPixels { pixels in
-            pixels.baseAddress.map {
-                halcyon_is_opaque($0.assumingMemoryBound(to: UInt8.self), image.width * image.height)
-            } ?? true
-        }
+        let isOpaque = image.bitmap.hasOpaquePixelsOnly
         try encoder.begin(
             image.size, isOpaque: isOpaque, isLossless: options.isLossless,
             orientation: options.storedOrientation(of: image), profile: image.colorProfile)
@@ -249,12 +245,9 @@ extension JXLCoder: AnimatedImageEncoder {
         try encoder.begin(
             animation.size, isOpaque: isOpaque, isLossless: options.isLossless, loops: animation.loopCount)
         try encoder.set(options)
-        // The sums are rounded rather than each duration, so that errors do not accumulate.
-        var (time, written, former) = (Duration.zero, 0, Bitmap?.none)
-        for index in animation.durations.indices {
+        var (written, former) = (0, Bitmap?.none)
+        for (index, end) in animation.endsInMilliseconds(shortest: 1).enumerated() {
             let frame = try animation.frame(at: index, context: context)
-            time += max(.zero, animation.durations[index])
-            let end = max(Int((time / .milliseconds(1)).rounded()), written + 1)
             try encoder.add(frame, after: former, isOpaque: isOpaque, milliseconds: end - written)
             (written, former) = (end, frame)
             try context.checkCancellation()

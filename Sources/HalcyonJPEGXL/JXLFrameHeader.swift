@@ -37,8 +37,10 @@ struct JXLFrameHeader {
 
     /// Whether a channel has fewer values than another one.
     private(set) var isSubsampled = false
-    /// Whether its parts are stored in their order.
-    private(set) var isOrdered = true
+    /// Whether no part is stored before those that it depends on.
+    private(set) var comesInTurn = true
+    /// The squares of the last frame, if it is stored in full detail alone, and each of them is final once it is there; otherwise nil.
+    private(set) var groups: JXLGroups?
     /// The number of bytes of the parts that hold it at an eighth of its detail.
     private var coarseBytes = 0
     private var isModular = false
@@ -51,14 +53,17 @@ struct JXLFrameHeader {
     private var lowFrequencyLevel = 0
     private var isPartial = false
     private var replacesColour = true
+    /// Whether pixels are smoothed with their neighbours.
+    private var isFiltered = true
 
     /// Whether it is shown for a time, or ends the image.
     var isShown: Bool { isLast || duration > 0 }
 
-    /// Whether libjxl can draw it before it is complete: it is not drawn upon another, and not stored in full detail alone.
-    var canBeDrawnInPart: Bool {
-        kind == .regular && replacesAll && (!isModular || coarseBytes > bodyBytes / 512)
-    }
+    /// Whether libjxl can draw all of it before it is complete: it is not drawn upon another, and not stored in full detail alone.
+    var canBeDrawnInPart: Bool { kind == .regular && replacesAll && (!isModular || isCoarseFirst) }
+
+    /// Whether an eighth of its detail is stored before the rest, and not only what all of its parts share.
+    private var isCoarseFirst: Bool { coarseBytes > bodyBytes / 512 }
 
     /// Whether it may hold the coefficients of a JPEG.
     var mayBeOfJPEG: Bool {
@@ -209,11 +214,13 @@ struct JXLFrameHeader {
         }
     }
 
-    private func readFilter(_ reader: inout JXLBitReader) throws {
+    private mutating func readFilter(_ reader: inout JXLBitReader) throws {
         guard !reader.flag() else { return }
         // Each weight is a number of 16 bits.
-        if reader.flag(), reader.flag() { reader.skip(6 * 16) }
+        isFiltered = reader.flag()
+        if isFiltered, reader.flag() { reader.skip(6 * 16) }
         if reader.bits(2) > 0 {
+            isFiltered = true
             if !isModular, reader.flag() { reader.skip(8 * 16) }
             if reader.flag() { reader.skip(5 * 16) }
             if reader.flag() { reader.skip((isModular ? 3 : 4) * 16) }
@@ -246,20 +253,49 @@ struct JXLFrameHeader {
         }
         // A length takes at least 12 bits.
         guard reader.left > count * 12 else { return false }
-        isOrdered = !reader.flag()
-        if !isOrdered { try Self.readPermutation(count, &reader) }
+        let places = reader.flag() ? try JXLPermutation.read(count, &reader) : nil
         guard reader.alignToByte() else { throw JXLEntropyReader.Invalid() }
-        let coarseParts = partCounts?.coarse ?? 0
-        for part in 0..<count {
-            let length = reader.number(
+        var ends: [Int] = []
+        for _ in 0..<count {
+            bodyBytes += reader.number(
                 .bits(10), .bits(14, from: 1024), .bits(22, from: 17_408), .bits(30, from: 4_211_712))
-            bodyBytes += length
-            // The first part is of the whole frame.
-            if isOrdered, part > 0, part <= coarseParts { coarseBytes += length }
+            ends.append(bodyBytes)
         }
         guard reader.alignToByte() else { throw JXLEntropyReader.Invalid() }
+        note(ends, places)
         return !reader.isOver
     }
+
+    /// Notes what there is to show of the parts as they arrive.
+    ///
+    /// - Parameters:
+    ///   - ends: the end of each part, in the order in which they are stored.
+    ///   - places: the place of each part in that order; nil if they are in order.
+    private mutating func note(_ ends: [Int], _ places: [Int]?) {
+        guard let counts = partCounts, ends.count > 1 else { return }
+        func place(_ part: Int) -> Int { places?[part] ?? part }
+        // One part of the whole frame, those of an eighth of its detail, one more of all, and the squares in their passes.
+        let first = counts.coarse + 2
+        if let places {
+            comesInTurn =
+                (0..<first).allSatisfy { places[$0] == $0 }
+                && (first + counts.groups..<ends.count).allSatisfy {
+                    places[$0] > places[$0 - counts.groups]
+                }
+        }
+        coarseBytes = (1..<first - 1).reduce(0) { $0 + ends[place($1)] - ends[max(1, place($1)) - 1] }
+        guard hasFinalGroups, !isCoarseFirst else { return }
+        groups = JXLGroups(of: size, side: groupSide, ends: (first..<ends.count).map { ends[place($0)] })
+    }
+
+    /// Whether its squares, if it is stored in full detail alone, depend neither on each other nor on later passes. Those of the last
+    /// frame alone are kept: there may be very many frames, and the others are not shown before they are complete.
+    private var hasFinalGroups: Bool {
+        isLast && kind == .regular && replacesAll && isModular && passes == 1 && upsampling == 1 && !isFiltered
+    }
+
+    /// The side in pixels of the squares that it is stored in.
+    private var groupSide: Int { 128 << groupSizeShift }
 
     /// The number of parts that the frame is stored in; nil if it is beyond an integer.
     private var parts: Int? {
@@ -272,7 +308,7 @@ struct JXLFrameHeader {
     private var partCounts: (groups: Int, coarse: Int)? {
         func divided(_ value: Int, _ side: Int) -> Int { (value + side - 1) / side }
         let (width, height) = (divided(size.width, upsampling), divided(size.height, upsampling))
-        let side = 128 << groupSizeShift
+        let side = groupSide
         func blocks(_ length: Int, _ shift: Int) -> Int { divided(length, 8 << shift) << shift }
         let groups = PixelSize(divided(width, side), divided(height, side)).area
         let coarse = PixelSize(
@@ -280,19 +316,5 @@ struct JXLFrameHeader {
         ).area
         guard let groups, let coarse else { return nil }
         return (groups, coarse)
-    }
-
-    /// Reads the order of the parts, which may be stored otherwise.
-    private static func readPermutation(_ count: Int, _ reader: inout JXLBitReader) throws {
-        func context(_ value: Int) -> Int { value == 0 ? 0 : min(7, Int.bitWidth - value.leadingZeroBitCount) }
-        var numbers = try JXLEntropyReader(&reader, contexts: 8)
-        let end = try numbers.next(context(count), &reader)
-        guard end <= count else { throw JXLEntropyReader.Invalid() }
-        var last = 0
-        for index in 0..<end {
-            last = try numbers.next(context(last), &reader)
-            guard last + index < count else { throw JXLEntropyReader.Invalid() }
-        }
-        guard numbers.isAtEnd else { throw JXLEntropyReader.Invalid() }
     }
 }

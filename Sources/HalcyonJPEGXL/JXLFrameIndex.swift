@@ -8,6 +8,8 @@ struct JXLFrameIndex {
         let header: JXLFrameHeader
         /// The range of its bytes in the codestream, which may end after the codestream does.
         let bytes: Range<Int>
+        /// The offset behind its header.
+        var bodyStart: Int { bytes.lowerBound + header.headerBytes }
     }
 
     /// More frames than an image has, hidden ones included.
@@ -20,6 +22,14 @@ struct JXLFrameIndex {
     private(set) var pixels = 0
     private let image: JXLImageHeader
     private var isPreview: Bool
+    /// The most bytes that libjxl takes for one of the frames.
+    private var frameBytes = 0
+    /// The most pixels of a frame that is kept in each place.
+    private var keptPixels: [Int: Int] = [:]
+    private var isBlended = false
+    /// The bytes of the frames with parts that come too early, and the number of the first that may not be there as a whole.
+    private var unordered: [Range<Int>] = []
+    private var firstUnordered = 0
 
     /// - Parameter offset: the offset of the first frame, or of the preview before it.
     init(_ header: JXLImageHeader, from offset: Int) {
@@ -32,11 +42,25 @@ struct JXLFrameIndex {
     func isWhole(within byteCount: Int) -> Bool { hasLast && end <= byteCount }
 
     /// Returns the number of bytes that libjxl may have of a codestream that arrives: those whose header has been checked, without a
-    /// frame whose parts are out of order. libjxl 0.7 loses its place in such a frame unless it gets it as a whole.
-    func readyBytes(of byteCount: Int) -> Int {
+    /// frame that has parts before those that they depend on. libjxl 0.7 reads the others from any bytes; of such a frame, which no known
+    /// encoder writes, it would have to keep parts for later.
+    mutating func readyBytes(of byteCount: Int) -> Int {
+        while firstUnordered < unordered.count, unordered[firstUnordered].upperBound <= byteCount {
+            firstUnordered += 1
+        }
         let ready = min(byteCount, end)
-        let unordered = frames.first { !$0.header.isOrdered && $0.bytes.upperBound > byteCount }
-        return min(ready, unordered?.bytes.lowerBound ?? ready)
+        return firstUnordered < unordered.count ? min(ready, unordered[firstUnordered].lowerBound) : ready
+    }
+
+    /// The most memory that libjxl takes for one of the frames, in bytes, with those that others refer to.
+    var workingBytes: Int {
+        let channels = 3 + image.extraChannels.count
+        let canvas = image.size.area ?? .max
+        // Frames that are blended, and pixels of more than 8 bits, are kept as floating point before they are rounded.
+        let isWhole = image.isDeep || isBlended
+        return keptPixels.values.reduce(frameBytes) { $0.adding(channels * 4, times: $1) }
+            .adding(isWhole ? channels * 4 : 0, times: canvas).adding(image.isDeep ? 8 : 0, times: canvas)
+            .adding(image.isInk ? 1 : 0, times: canvas).adding(1, times: 2 << 20)
     }
 
     /// Reads the headers of further frames, as far as they are there.
@@ -47,12 +71,23 @@ struct JXLFrameIndex {
             let header = try JXLFrameHeader.read(codestream, at: end, of: image, isPreview: isPreview)
             guard let header else { return }
             let next = end.adding(1, times: header.headerBytes).adding(1, times: header.bodyBytes)
-            if !isPreview { frames.append(Frame(header: header, bytes: end..<next)) }
+            if !isPreview { append(Frame(header: header, bytes: end..<next)) }
             pixels = pixels.adding(1, times: header.size.area ?? .max)
             guard frames.count <= Self.maximumFrames else {
                 throw CodecError.limitExceeded("frames", value: frames.count, limit: Self.maximumFrames)
             }
             (end, isPreview) = (next, false)
         }
+    }
+
+    private mutating func append(_ frame: Frame) {
+        frames.append(frame)
+        let (header, pixels) = (frame.header, frame.header.size.area ?? .max)
+        let channels = 3 + image.extraChannels.count
+        let bytes = header.channelBytes(hasExtraChannels: !image.extraChannels.isEmpty)
+        frameBytes = max(frameBytes, 0.adding(channels * bytes, times: pixels))
+        if let slot = header.slot { keptPixels[slot] = max(keptPixels[slot] ?? 0, pixels) }
+        if !header.replacesAll { isBlended = true }
+        if !header.comesInTurn { unordered.append(frame.bytes) }
     }
 }

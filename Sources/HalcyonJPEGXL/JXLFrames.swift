@@ -5,7 +5,7 @@ import HalcyonImage
 import HalcyonSystem
 
 extension JXLCoder: AnimatedImageDecoder {
-    package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try JXLFrames(JXLFile(data)) }
+    package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader { try JXLFrames(file(of: data)) }
 }
 
 /// The frames of an animation, each of which libjxl composes on the canvas.

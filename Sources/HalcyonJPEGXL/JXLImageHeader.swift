@@ -53,6 +53,10 @@ struct JXLImageHeader {
     /// Whether a channel of colour has more than 8 bits.
     var isDeep: Bool { isFloat || bits > 8 }
     var alpha: ExtraChannel? { extraChannels.first { $0.kind == .alpha } }
+    /// The number of the channel of black ink; nil if there is none, or if it is told by the colours already, as it is in XYB.
+    var blackChannel: Int? { isXYB ? nil : extraChannels.firstIndex { $0.kind == .black } }
+    /// Whether the colours are inks (CMYK), which libjxl does not convert.
+    var isInk: Bool { blackChannel != nil }
 
     /// Reads the header; nil if not all of it is there.
     ///

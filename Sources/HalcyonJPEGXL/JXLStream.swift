@@ -6,9 +6,9 @@ import HalcyonSystem
 
 extension JXLCoder: ProgressiveImageDecoder {
     /// Creates a decoding that shows a still image at an eighth of its detail first, and then as its parts arrive, at most five times; an
-    /// animation frame by frame. Parts of a picture with alpha that have not arrived are transparent. A picture that is drawn upon
-    /// others, one whose parts are stored out of order, and one without alpha that is stored in full detail alone, is shown once it is
-    /// complete.
+    /// animation frame by frame. Of a picture that is stored in full detail alone, the squares that have arrived are shown, and of one
+    /// with alpha the parts; what is missing is transparent. A picture that is drawn upon others, one in inks, and one with
+    /// parts before those that they depend on, is shown once it is complete.
     package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
         ArrivingImage(
             self, options: options, budget: budget,
@@ -30,10 +30,10 @@ extension JXLCoder: ProgressiveImageDecoder {
 
 extension JXLCoder: IncompleteImageDecoder {
     package func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-        try JXLStream(plan: plan, of: try JXLFile(data)).part(of: data, .jpegXL, context: context)
+        try JXLStream(plan: plan, of: try file(of: data)).part(of: data, .jpegXL, context: context)
     }
 
-    package func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { (try? JXLFile(data))?.isCut ?? true }
+    package func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { (try? file(of: data))?.isCut ?? true }
 }
 
 /// libjxl's side of the decode of a still image that arrives. Used by one thread at a time.
@@ -58,11 +58,13 @@ final class JXLStream: RowStream {
     private var file = Data()
     private var pacing = HeaderPacing()
     private var decoder: JXLDecoder?
-    private var deep: JXLWords?
+    private var target: JXLOutput?
     /// The number of bytes of the codestream that libjxl has.
     private var fed = 0
     private var hasOutput = false
     private var isDrawn = false
+    /// The number of bytes that libjxl had when it drew what was there, of a picture that is not drawn as a whole.
+    private var drawnBytes = 0
     private var isWhole = false
     private var wasJoined = false
     private(set) var rows = 0
@@ -96,7 +98,7 @@ final class JXLStream: RowStream {
         if !boxes.isCut { wasJoined = true }
         let codestream = try boxes.codestream(in: file)
         try codestream.read { try index.read($0) }
-        guard JXLFile.workingBytes(index.frames, pixels.header) <= reserved, index.pixels <= Self.maximumPixels else {
+        guard index.workingBytes <= reserved, index.pixels <= Self.maximumPixels else {
             throw NeedsMore()
         }
         isWhole = !boxes.isCut && index.isWhole(within: count)
@@ -105,16 +107,24 @@ final class JXLStream: RowStream {
         try codestream.withUnsafeBytes { try feed(UnsafeRawBufferPointer(rebasing: $0[fed..<end]), context) }
         fed = end
         let step = step
-        if step > rows, try isDrawn || decoder?.flush() == true { rows = step }
+        if step > rows, try isDrawn || decoder?.flush() == true { (rows, drawnBytes) = (step, fed) }
     }
+
+    /// The frame that libjxl is at.
+    private var frame: JXLFrameIndex.Frame? { index.frames.last { $0.bytes.lowerBound < fed } }
 
     /// The number of pictures that there may be to show.
     private var step: Int {
         if isDrawn { return Self.steps + 1 }
-        guard hasOutput, let frame = index.frames.last(where: { $0.bytes.lowerBound < fed }), frame.header.isShown,
-            frame.header.canBeDrawnInPart || pixels.hasAlpha && frame.header.replacesAll
-        else { return 0 }
+        // Squares without their black would be full of it.
+        guard hasOutput, let frame, frame.header.isShown, !pixels.header.isInk, canBeDrawn(frame) else { return 0 }
         return 1 + (fed - frame.bytes.lowerBound) * (Self.steps - 1) / max(1, frame.bytes.count)
+    }
+
+    private func canBeDrawn(_ frame: JXLFrameIndex.Frame) -> Bool {
+        if frame.header.canBeDrawnInPart || pixels.hasAlpha && frame.header.replacesAll { return true }
+        guard let groups = frame.header.groups, groups.size == pixels.size else { return false }
+        return fed - frame.bodyStart >= groups.firstEnd
     }
 
     private func feed(_ bytes: UnsafeRawBufferPointer, _ context: WorkContext) throws {
@@ -126,7 +136,7 @@ final class JXLStream: RowStream {
             switch try decoder.next() {
             case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
                 guard !hasOutput else { throw JXLFile.cutOff }
-                try decoder.setOutput(deep?.words ?? output, pixels.isDeep ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8)
+                try target?.set(output, for: decoder)
                 hasOutput = true
             case JXL_DEC_FULL_IMAGE:
                 isDrawn = true
@@ -144,14 +154,18 @@ final class JXLStream: RowStream {
         let decoder = try JXLDecoder(
             bytes, isWhole: false, wanted: JXL_DEC_FULL_IMAGE.rawValue, dividesByAlpha: pixels.dividesByAlpha,
             context: context)
-        deep = try JXLWords(pixels, of: decoder, converts: converts(decoder.profile))
+        target = try JXLOutput(pixels, of: decoder, converts: converts(decoder.profile))
         return decoder
     }
 
     func bitmap(context: WorkContext) throws -> Bitmap {
-        try Bitmap(size: pixels.size, isOpaque: !pixels.hasAlpha) { target in
-            if deep == nil { target.copyMemory(from: UnsafeRawBufferPointer(output)) }
-            pixels.finish(target, deep)
+        let part = isDrawn || pixels.hasAlpha ? nil : frame
+        let groups = part?.header.groups
+        return try Bitmap(size: pixels.size, isOpaque: !pixels.hasAlpha && groups == nil) { bitmap in
+            guard let target else { return }
+            if target.words == nil { bitmap.copyMemory(from: UnsafeRawBufferPointer(output)) }
+            try pixels.finish(bitmap, of: target, context: context)
+            if let part { groups?.clearMissing(of: bitmap, byteCount: drawnBytes - part.bodyStart) }
         }
     }
 }

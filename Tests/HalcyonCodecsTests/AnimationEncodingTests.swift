@@ -134,6 +134,24 @@ import Testing
             ])
     }
 
+    /// Durations beyond any clock, and such as no frame has.
+    @Test func endlessDurationsAreCutOff() throws {
+        let frame = try sampleImage(PixelSize(8, 8))
+        let long = [
+            Duration.milliseconds(33.25), .milliseconds(33.25), .seconds(Int64.max), .zero, .seconds(Int64.min),
+            .seconds(Int64.max),
+        ]
+        let animation = try AnimatedImage(frames: long.map { (frame, $0) })
+        let end = 1_000_000_000_000_000
+        #expect(animation.endsInMilliseconds(shortest: 0) == [33, 67, end, end, end, end])
+        #expect(animation.endsInMilliseconds(shortest: 1) == [33, 67, end, end + 1, end + 2, end + 3])
+        #expect(throws: CodecError.self) { try coders.encode(image(animation), as: .webp) }
+        for format in [ImageFormat.jpegXL, .avif] {
+            let back = try coders.decode(coders.encode(image(animation), as: format)).animation?.durations
+            #expect(back?.prefix(2) == [.milliseconds(33), .milliseconds(34)])
+        }
+    }
+
     @Test func manyColoursAreChosenWell() throws {
         let image = try sampleImage(PixelSize(240, 160))
         let back = try coders.decode(coders.encode(image, as: .gif))

@@ -195,6 +195,18 @@ import Testing
         #expect { try registry.probe(Data(writer.bytes)) } throws: { code($0) == "damagedImage" }
     }
 
+    /// Against the definition: the numbers that are left, and one taken out of them.
+    @Test(arguments: [1, 2, 7, 64, 100])
+    func aLehmerCodeSaysTheOrder(_ count: Int) {
+        var generator = FixedGenerator(state: 3)
+        for length in [0, count / 2, count] {
+            let code = (0..<length).map { Int.random(in: 0..<count - $0, using: &generator) }
+            var left = Array(0..<count)
+            let expected = (0..<count).map { left.remove(at: $0 < length ? code[$0] : 0) }
+            #expect(JXLPermutation.order(of: code, count: count) == expected)
+        }
+    }
+
     /// Numbers that repeat are not copied for each of them.
     @Test(.timeLimit(.minutes(1))) func aTableOfContentsOfManyPartsIsReadInNoTime() throws {
         var writer = BitWriter()

@@ -214,6 +214,70 @@ import Testing
         #expect(likeness.count >= 2 && likeness == likeness.sorted() && likeness.last == .infinity, "\(likeness)")
     }
 
+    /// Squares that have arrived are final, and what has not arrived is transparent.
+    @Test(arguments: [0, 0.4, 1], [8, 16])
+    func aLosslessPictureArrivesInSquares(_ effort: Double, _ bits: Int) throws {
+        var image = try picture(PixelSize(600, 800))
+        if bits > 8 { image = try Image(DeepBitmap.sample(PixelSize(600, 800), hasAlpha: false)) }
+        let options = EncodeOptions(isLossless: true, effort: effort, bitsPerChannel: bits)
+        let data = try registry.encode(image, as: .jpegXL, options: options)
+        let whole = try registry.decode(data)
+        #expect(whole.info.bitsPerChannel == bits && whole.bitmap.isOpaque)
+        let decoding = try #require(registry.makeProgressive(for: data))
+        var counts: [Int] = []
+        for offset in stride(from: 0, to: data.count, by: data.count / 50 + 1) {
+            try decoding.append(data[offset..<min(data.count, offset + data.count / 50 + 1)])
+            guard let preview = try decoding.preview(context: .uncancellable) else { continue }
+            counts.append(finalPixels(of: preview.bitmap, whole.bitmap))
+        }
+        #expect(counts.count >= 3 && counts.count <= 6 && counts == counts.sorted(), "\(counts)")
+        #expect(counts.first ?? 0 >= 128 * 128 && counts.last == 600 * 800, "\(counts)")
+        let part = try registry.decode(data.prefix(data.count / 2), options: DecodeOptions(allowsIncomplete: true))
+        #expect(part.info.isPreview && !part.bitmap.isOpaque)
+        #expect((128 * 128..<600 * 800).contains(finalPixels(of: part.bitmap, whole.bitmap)))
+    }
+
+    /// Parts that are stored from the middle of the picture on.
+    @Test(arguments: ["groups-from-middle", "passes-from-middle", "from-middle"])
+    func aPictureFromTheMiddleComesCloserToTheWhole(_ name: String) throws {
+        let data = try Fixture.read("jxl/\(name).jxl")
+        let whole = try registry.decode(data).bitmap
+        let decoding = try #require(registry.makeProgressive(for: data))
+        var likeness: [Double] = []
+        for offset in stride(from: 0, to: data.count, by: 40) {
+            try decoding.append(data[offset..<min(data.count, offset + 40)])
+            guard let preview = try decoding.preview(context: .uncancellable) else { continue }
+            likeness.append(signalToNoise(preview.bitmap.bytes, whole.bytes))
+            if name.hasPrefix("groups") { _ = finalPixels(of: preview.bitmap, whole) }
+        }
+        #expect(likeness.count >= 2 && likeness == likeness.sorted() && likeness.last == .infinity, "\(likeness)")
+    }
+
+    /// Returns the number of pixels that are those of the whole picture; the others must be clear.
+    private func finalPixels(of part: Bitmap, _ whole: Bitmap) -> Int {
+        let (part, whole) = (part.bytes, whole.bytes)
+        var (same, clear) = (0, 0)
+        for pixel in stride(from: 0, to: part.count, by: 4) {
+            if part[pixel..<pixel + 4] == whole[pixel..<pixel + 4] {
+                same += 1
+            } else if part[pixel..<pixel + 4].allSatisfy({ $0 == 0 }) {
+                clear += 1
+            }
+        }
+        #expect(part.count == whole.count && same + clear == part.count / 4)
+        return same
+    }
+
+    /// Colours of more than 8 bits that are stored multiplied by their alpha are those of the file in which they are not.
+    @Test func multipliedWordsAreThoseOfTheOthers() throws {
+        let options = DecodeOptions(depth: .init())
+        let image = try registry.decode(Fixture.read("jxl/multiplied-16-bit.jxl"), options: options)
+        let other = try registry.decode(Fixture.read("jxl/straight-16-bit.jxl"), options: options)
+        #expect(try #require(largestDifference(image.bitmap.bytes, other.bitmap.bytes)) <= 1)
+        let (words, others) = (try #require(image.deepBitmap).words, try #require(other.deepBitmap).words)
+        #expect(try #require(largestDifference(words, others)) <= 2)
+    }
+
     @Test func anAnimationArrivesFrameByFrame() throws {
         let data = try Fixture.read("jxl/animation.jxl")
         let decoding = try #require(registry.makeProgressive(for: data))

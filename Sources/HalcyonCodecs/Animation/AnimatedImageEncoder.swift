@@ -36,6 +36,23 @@ extension AnimatedImage {
         }
         return true
     }
+
+    /// Returns the times at which the frames end, in milliseconds from the beginning, for formats that count these. Durations below zero
+    /// count as zero.
+    ///
+    /// The sums are rounded rather than each duration, so that errors do not accumulate.
+    ///
+    /// - Parameter shortest: the least duration of a frame in milliseconds.
+    package func endsInMilliseconds(shortest: Int) -> [Int] {
+        // 30,000 years, which no format holds, and which can be counted.
+        let longest = Duration.seconds(1_000_000_000_000)
+        var (time, end) = (Duration.zero, 0)
+        return durations.map { duration in
+            time = min(time + min(max(.zero, duration), longest), longest)
+            end = max(Int((time / .milliseconds(1)).rounded()), end + shortest)
+            return end
+        }
+    }
 }
 
 /// The comparison of two frames, so that an encoder can leave out the unchanged area.

@@ -107,15 +107,16 @@ package final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDec
     }
 
     private func begin(_ data: Data, context: WorkContext) throws -> Phase {
-        let info = try decoder.probe(data, within: options.limits, fileBytes: nil)
+        let opened = decoder.opened(for: data)
+        let info = try opened.probe(data, within: options.limits, fileBytes: nil)
         guard !isAnimation(data, info) else {
             return .frames(ArrivingFrames(decoder, data: data, options: options, budget: budget))
         }
         // EXIF behind the pixels may rotate the image, which determines whether a region lies within it.
-        guard let plan = try? DecodePlan(info: info, options: options, decoder: decoder),
+        guard let plan = try? DecodePlan(info: info, options: options, decoder: opened),
             (try? plan.check(options.limits)) != nil
         else { return .waiting }
-        let bytes = decoder.arrivingBytes(of: data, plan: plan).adding(1, times: keptBytes(data))
+        let bytes = opened.arrivingBytes(of: data, plan: plan).adding(1, times: keptBytes(data))
         guard let memory = budget.hold(bytes), let stream = try makeRows(plan, data) else { return .waiting }
         do {
             try stream.append(data, context: context)
@@ -123,8 +124,8 @@ package final class ArrivingImage<Decoder: AnimatedImageDecoder>: ProgressiveDec
             guard case .file = stream.ending else { throw error }
             return .waiting
         }
-        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
-        let profile = plan.convertsColor ? nil : decoder.embeddedProfile(of: data)
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, opened)
+        let profile = plan.convertsColor ? nil : opened.embeddedProfile(of: data)
         return .rows(Rows(plan: plan, stream: stream, color: color, profile: profile, memory: memory))
     }
 

@@ -55,11 +55,11 @@ extension CoderRegistry {
             context: .uncancellable)
     }
 
-    /// Returns the decoder for the data.
+    /// Returns the decoder for the data, opened for it.
     ///
     /// - Throws: `CodecError.notAnImage` or `.unsupportedFormat`.
     func requireDecoder(for data: Data) throws -> any ImageDecoder {
-        if let decoder = decoder(for: data) { return decoder }
+        if let decoder = decoder(for: data) { return decoder.opened(for: data) }
         switch FormatSniffer.sniff(data) {
         case .image(let format): throw CodecError.noDecoder(for: format)
         case .other(let what): throw CodecError.notAnImage(what)

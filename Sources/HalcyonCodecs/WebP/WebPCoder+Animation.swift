@@ -29,18 +29,18 @@ extension WebPCoder: AnimatedImageEncoder {
         }
         defer { WebPAnimEncoderDelete(encoder) }
         var config = try Self.config(options)
-        // The sums are rounded rather than each duration, so that errors do not accumulate.
-        var time = Duration.zero
-        for index in animation.durations.indices {
+        var time = Int32(0)
+        for (index, end) in animation.endsInMilliseconds(shortest: 0).enumerated() {
             let frame = try animation.frame(at: index, context: context)
             try Self.withPicture(of: frame) { picture in
-                guard WebPAnimEncoderAdd(encoder, &picture, try Self.milliseconds(time), &config) != 0 else {
+                guard WebPAnimEncoderAdd(encoder, &picture, time, &config) != 0 else {
                     throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
                 }
             }
-            time += max(.zero, animation.durations[index])
+            guard let next = Int32(exactly: end) else { throw Self.failed("it plays for more than 24 days") }
+            time = next
         }
-        guard WebPAnimEncoderAdd(encoder, nil, try Self.milliseconds(time), nil) != 0 else {
+        guard WebPAnimEncoderAdd(encoder, nil, time, nil) != 0 else {
             throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
         }
         return try assemble(encoder)
@@ -54,11 +54,5 @@ extension WebPCoder: AnimatedImageEncoder {
         return Data(
             bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: file.size,
             deallocator: .custom { bytes, _ in WebPFree(bytes) })
-    }
-
-    private static func milliseconds(_ time: Duration) throws -> Int32 {
-        let milliseconds = (time / .milliseconds(1)).rounded()
-        guard milliseconds <= Double(Int32.max) else { throw failed("it plays for more than 24 days") }
-        return Int32(milliseconds)
     }
 }
