@@ -30,9 +30,10 @@ extension WebPCoder: AnimatedImageEncoder {
         defer { WebPAnimEncoderDelete(encoder) }
         var config = try Self.config(options)
         // The sums are rounded rather than each duration, so that errors do not accumulate.
-        var time = Duration.zero
+        var (time, isOpaque) = (Duration.zero, true)
         for index in animation.durations.indices {
             let frame = try animation.frame(at: index, context: context)
+            isOpaque = isOpaque && frame.isOpaque
             try Self.withPicture(of: frame) { picture in
                 guard WebPAnimEncoderAdd(encoder, &picture, try Self.milliseconds(time), &config) != 0 else {
                     throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
@@ -43,17 +44,21 @@ extension WebPCoder: AnimatedImageEncoder {
         guard WebPAnimEncoderAdd(encoder, nil, try Self.milliseconds(time), nil) != 0 else {
             throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
         }
-        return try assemble(encoder)
+        return try assemble(encoder, hasAlpha: !isOpaque)
     }
 
-    private func assemble(_ encoder: OpaquePointer) throws -> Data {
+    private func assemble(_ encoder: OpaquePointer, hasAlpha: Bool) throws -> Data {
         var file = WebPData()
         guard WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = file.bytes else {
             throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
         }
-        return Data(
+        var data = Data(
             bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: file.size,
             deallocator: .custom { bytes, _ in WebPFree(bytes) })
+        // libwebp declares alpha only if a stored part has some. A canvas that is cleared has it too, and some programs fill it
+        // with black otherwise.
+        if hasAlpha, data.read({ $0.matches("VP8X", at: 12) }) { data[data.startIndex + 20] |= 0x10 }
+        return data
     }
 
     private static func milliseconds(_ time: Duration) throws -> Int32 {
