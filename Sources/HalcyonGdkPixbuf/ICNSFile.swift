@@ -63,9 +63,10 @@ struct ICNSFile: LoadedPicture {
 
     private static func png(_ reader: ByteReader, at range: Range<Int>) -> Entry? {
         guard reader.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: range.lowerBound) else { return nil }
-        let header = Data(reader.part(at: range.lowerBound, length: min(range.count, 1 << 16)).bytes)
         // A picture of another shape would be shown stretched where a small one is asked for.
-        guard let info = try? PNGCoder().probe(header), info.size.width == info.size.height else { return nil }
+        guard let info = IconPNG.info(of: reader.part(at: range.lowerBound, length: range.count)),
+            info.size.width == info.size.height
+        else { return nil }
         return Entry(size: info.size, range: range, planes: nil, hasAlpha: info.hasAlpha)
     }
 

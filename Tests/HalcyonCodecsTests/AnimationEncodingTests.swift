@@ -55,6 +55,28 @@ import Testing
         #expect(largestDifference(decoded.bitmap.bytes, try animation.frame(at: 0).bytes) == 0)
     }
 
+    /// Opaque, opaque with a small change, and then hardly anything: the whole canvas has to be cleared.
+    @Test(arguments: formats) func nothingOfOpaqueFramesIsLeftUnderATransparentOne(format: ImageFormat) throws {
+        let side = 20
+        func frame(_ color: (Int, Int) -> [UInt8]) throws -> (Image, Duration) {
+            let pixels = (0..<side * side).flatMap { color($0 % side, $0 / side) }
+            return (try Image(width: side, height: side, pixels: pixels), .milliseconds(50))
+        }
+        let (gray, red, green): ([UInt8], [UInt8], [UInt8]) = (
+            [200, 200, 200, 255], [9, 9, 240, 255], [9, 240, 9, 255]
+        )
+        let animation = try AnimatedImage(frames: [
+            frame { _, _ in gray }, frame { x, y in x < 2 && y < 2 ? red : gray },
+            frame { x, y in x < 5 && y < 5 ? green : [0, 0, 0, 0] }, frame { _, _ in gray },
+        ])
+        let data = try coders.encode(image(animation), as: format, options: EncodeOptions(isLossless: true))
+        let decoded = try coders.decode(data)
+        #expect(decoded.info.hasAlpha)
+        try expectEqual(try #require(decoded.animation), animation)
+        // The flag that says so to programs which fill the canvas otherwise.
+        if format == .webp { #expect(data[20] & 0x10 != 0) }
+    }
+
     @Test(arguments: [false, true]) func webPMakesOneFrameOfEqualNeighbours(hasAlpha: Bool) throws {
         let animation = try animation(hasAlpha: hasAlpha)
         let data = try coders.encode(image(animation), as: .webp, options: EncodeOptions(isLossless: true))

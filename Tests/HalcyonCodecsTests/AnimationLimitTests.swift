@@ -21,6 +21,64 @@ import Testing
         #expect(try coders.decode(data, options: options).animation?.frameCount == 100_000)
     }
 
+    /// An APNG of two frames that declares others.
+    private func apng(declaring frames: UInt32, shared: [(String, Data)] = [palette]) throws -> Data {
+        var data = CraftedFile.apng(frames: 2, shared: shared)
+        let control = try #require(data.firstRange(of: Data("acTL".utf8))).upperBound
+        withUnsafeBytes(of: frames.bigEndian) { data.replaceSubrange(control..<control + 4, with: $0) }
+        return data
+    }
+
+    private static let palette = ("PLTE", Data([0, 90, 255, 255, 20, 30]))
+    private static let transparency = ("tRNS", Data([80]))
+
+    /// The verdict is the same for a file that arrives byte by byte and for the whole one.
+    @Test func theDeclaredFramesOfAnAPNGAreRefused() throws {
+        let refusal = CodecError.limitExceeded("frames", value: 20_000, limit: 10_000)
+        let data = try apng(declaring: 20_000)
+        #expect(throws: refusal) { try coders.decode(data) }
+        for step in [1, 7, data.count] {
+            let decoding = try #require(coders.makeProgressive(for: data))
+            #expect(throws: refusal, "\(step)") {
+                for start in stride(from: 0, to: data.count, by: step) {
+                    try decoding.append(data.dropFirst(start).prefix(step), context: .uncancellable)
+                }
+                _ = try decoding.finish(context: .uncancellable)
+            }
+        }
+        #expect(try coders.decode(apng(declaring: 10_000)).animation?.frameCount == 2)
+    }
+
+    /// libpng ignores a tRNS chunk before the palette that it belongs to.
+    @Test(arguments: [true, false]) func theFirstFrameOfAnAPNGIsItsStillImage(isInOrder: Bool) throws {
+        let shared = isInOrder ? [Self.palette, Self.transparency] : [Self.transparency, Self.palette]
+        let data = try apng(declaring: 2, shared: shared)
+        let still = try coders.decode(data, options: DecodeOptions(firstFrameOnly: true)).bitmap
+        #expect(still.pixel(x: 0, y: 0)?.alpha == (isInOrder ? 80 : 255))
+        let animation = try #require(try coders.decode(data).animation)
+        for index in 0..<2 { #expect(try animation.frame(at: index).bytes == still.bytes) }
+    }
+
+    /// The frames have no alpha; where one is cleared, or does not cover the canvas, the image has.
+    @Test(arguments: [
+        ([0, 0, 1], false), ([0, 2, 0], false), ([0, 1, 0], true), ([1, 0, 0], true), ([2, 0, 0], true),
+    ])
+    func aCanvasThatShowsThroughIsAlpha(disposals: [UInt8], expected: Bool) throws {
+        var data = CraftedFile.apng(frames: 3, shared: [Self.palette])
+        let controls = data.ranges(of: Data("fcTL".utf8))
+        try #require(controls.count == 3)
+        for (control, disposal) in zip(controls, disposals) { data[control.upperBound + 24] = disposal }
+        // Later frames of two pixels, in the first column and in the second.
+        for control in controls.dropFirst() { data[control.upperBound + 7] = 1 }
+        data[controls[2].upperBound + 15] = 1
+        #expect(try coders.probe(data).hasAlpha == expected)
+        let animation = try #require(try coders.decode(data).animation)
+        let alphas = try (0..<3).flatMap {
+            try animation.frame(at: $0).bytes.enumerated().filter { $0.offset % 4 == 3 }
+        }
+        #expect(alphas.contains { $0.element == 0 } == expected)
+    }
+
     @Test func aFrameIsHeldAgainstTheLimitsByWhatIsUnpacked() throws {
         #expect(throws: CodecError.limitExceeded("pixels", value: 65_535 * 65_535, limit: 1 << 28)) {
             try coders.decode(gif(frames: 2, size: 65_535))

@@ -132,6 +132,21 @@ import Testing
         }
     }
 
+    /// Colours with an alpha of their own are not converted before they are widened.
+    @Test(arguments: [(2, 8), (3, 8), (3, 1)]) func transparentColoursOfAPNGKeepTheirSpace(kind: Int, bits: Int) throws
+    {
+        let isIndexed = kind == 3
+        let file = PNGFile(
+            width: 2, height: 1, kind: kind, bits: bits, palette: isIndexed ? [255, 0, 0, 0, 0, 255] : [],
+            alpha: isIndexed ? [255, 0] : [0, 0, 0, 0, 0, 255])
+        let row: [UInt8] = !isIndexed ? [0, 255, 0, 0, 0, 0, 255] : bits == 8 ? [0, 0, 1] : [0, 0b0100_0000]
+        var data = file.data(Packing().packed(row))
+        data.insert(contentsOf: CraftedFile.chunk("cICP", Data([12, 13, 0, 1])), at: 33)
+        let options = DecodeOptions(depth: .init(colorSpace: .displayP3))
+        let deep = try #require(try CoderRegistry.standard().decode(data, options: options).deepBitmap)
+        #expect(deep.words == [65535, 0, 0, 65535, 0, 0, 0, 0])
+    }
+
     /// A profile is read by lcms2, the same primaries and curve by their formulas.
     @Test func aProfileOfDisplayP3IsDisplayP3() throws {
         let registry = CoderRegistry.standard()

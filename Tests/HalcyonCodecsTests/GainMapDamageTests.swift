@@ -112,6 +112,23 @@ import Testing
         #expect(try registry.decode(file, options: Self.asking).gainMap == nil)
     }
 
+    /// A packet is searched for its prefix once for each property: one that no program writes is not taken.
+    @Test(arguments: [16, 17]) func aLongPrefixIsNotSearchedFor(length: Int) throws {
+        let prefix = String(repeating: "a", count: length)
+        let packet = """
+            xmlns:\(prefix)="http://ns.adobe.com/hdr-gain-map/1.0/" \(prefix):GainMapMax="2" \(prefix):HDRCapacityMax="2"
+            """
+        var file = try TestFiles.data(Self.files[1])
+        let name = Data("http://ns.adobe.com/xap/1.0/\0".utf8)
+        let start = try #require(file.range(of: name, in: Self.start(of: file)..<file.count))
+        let length = Int(file[start.lowerBound - 2]) << 8 | Int(file[start.lowerBound - 1])
+        let place = start.upperBound..<start.lowerBound - 2 + length
+        let body = Data(packet.utf8) + Data(repeating: 32, count: place.count - packet.utf8.count)
+        file.replaceSubrange(place, with: body)
+        let map = try registry.decode(file, options: Self.asking).gainMap
+        #expect((map != nil) == (length == 16))
+    }
+
     @Test func metadataOfTheStandardIsCheckedToTheEnd() throws {
         let file = try TestFiles.data(Self.files[0])
         let start = try Self.start(of: file)

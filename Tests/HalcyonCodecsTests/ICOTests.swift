@@ -109,6 +109,36 @@ import Testing
         #expect(throws: CodecError.self) { try decode(icon([square(8, Self.green, rows: Int(Int32.min))])) }
     }
 
+    @Test(arguments: [true, false]) func theMaskHasTheOrderOfThePixels(isTopDown: Bool) throws {
+        var picture = square(8, Self.green, rows: isTopDown ? -16 : 16)
+        // The first row of the mask, of four bytes.
+        picture.replaceSubrange(picture.count - 32..<picture.count - 28, with: [255, 0, 0, 0])
+        let bitmap = try decode(icon([picture])).bitmap
+        for y in 0..<8 { #expect(bitmap.pixel(x: 3, y: y)?.alpha == (y == (isTopDown ? 0 : 7) ? 0 : 255)) }
+    }
+
+    /// Systems turn no icons, and metadata of any length may stand before the pixels.
+    @Test func anOrientationInsideDoesNotCount() throws {
+        let plain = PNGFile(width: 9, height: 4, kind: 3, bits: 8, palette: [0, 0, 255, 0, 255, 0])
+        let stream = Packing().packed([[UInt8]](repeating: [0, 0, 0, 1, 0, 0, 1, 0, 0, 1], count: 4).flatMap { $0 })
+        let png = plain.data(stream)
+        let tag: [UInt8] = [1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
+        let exif = CraftedFile.chunk("eXIf", Data([77, 77, 0, 42, 0, 0, 0, 8, 0, 1] + tag))
+        let long = CraftedFile.chunk("tEXt", Data(repeating: 65, count: 70_000))
+        let clear = CraftedFile.chunk("tRNS", Data([255, 0]))
+        let pixels = try #require(png.firstRange(of: Data("IDAT".utf8))).lowerBound - 4
+        func with(_ chunks: Data...) -> Data { png.prefix(pixels) + chunks.joined() + png.dropFirst(pixels) }
+        try #require(registry.probe(with(exif)).orientation == .right)
+        for file in [with(exif), with(long, exif)] {
+            let image = try decode(icon([file]))
+            #expect(image.size == PixelSize(9, 4))
+            #expect(image.bitmap.bytes == (try decode(png)).bitmap.bytes)
+        }
+        let late = icon([with(long, clear)])
+        #expect(try registry.probe(late).hasAlpha)
+        #expect(try decode(late).bitmap.bytes == decode(with(clear)).bitmap.bytes)
+    }
+
     @Test func limitsHoldForTheLargestPicture() throws {
         let data = icon([square(16, Self.blue), try png(300, Self.red)])
         var options = DecodeOptions()

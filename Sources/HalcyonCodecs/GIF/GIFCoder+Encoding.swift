@@ -25,8 +25,8 @@ extension GIFCoder: AnimatedImageEncoder {
     }
 
     /// Writes each frame with its own palette. Durations are rounded to hundredths of a second, at most 655.35 s. A
-    /// duration above 10 ms is written as at least 20 ms, because players slow shorter frames down. If a frame
-    /// and the one before it are opaque, only the changed rectangle is written.
+    /// duration above 10 ms is written as at least 20 ms, because players slow shorter frames down. If a frame and
+    /// those before and behind it are opaque, only the changed rectangle is written.
     package func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
@@ -49,16 +49,17 @@ extension GIFCoder: AnimatedImageEncoder {
         for index in animation.durations.indices {
             let hasNext = index + 1 < animation.frameCount
             let next = hasNext ? try animation.frame(at: index + 1, context: context) : frame
+            // A drawn frame cannot make existing pixels transparent, so the canvas is cleared before a frame with
+            // alpha: all of it, where the frame before covers all of it.
+            let isCleared = hasNext && !next.isOpaque
             var rect = PixelRect(x: 0, y: 0, width: frame.width, height: frame.height)
-            if let last, last.isOpaque, frame.isOpaque {
+            if let last, last.isOpaque, frame.isOpaque, !isCleared {
                 rect =
                     FrameDifference.rect(from: last, to: frame) ?? PixelRect(x: 0, y: 0, width: 1, height: 1)
             }
-            // A drawn frame cannot make existing pixels transparent, so the canvas is cleared before a frame with
-            // alpha.
             try writer.append(
                 rect.size == frame.size ? frame : try frame.cropped(to: rect), x: rect.x, y: rect.y,
-                delay: delay(animation.durations[index]), isCleared: hasNext && !next.isOpaque, context: context)
+                delay: delay(animation.durations[index]), isCleared: isCleared, context: context)
             (last, frame) = (frame, next)
         }
     }

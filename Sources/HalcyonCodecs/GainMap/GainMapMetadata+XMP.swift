@@ -81,6 +81,8 @@ extension GainMap.Metadata {
 struct XMPProperties {
     /// The mentions of a name that are looked at.
     private static let mostMentions = 4
+    /// The longest prefix, in bytes: the packet is searched for it once for each property.
+    private static let longestPrefix = 16
     /// The longest value, in bytes.
     private static let longest = 1000
 
@@ -97,7 +99,7 @@ struct XMPProperties {
         while let next = declaration.firstMatch("xmlns:", from: start ?? 0) { start = next + 6 }
         guard let start else { return nil }
         prefix = [UInt8](declaration.bytes[start...].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: " ") })
-        guard !prefix.isEmpty else { return nil }
+        guard (1...Self.longestPrefix).contains(prefix.count) else { return nil }
     }
 
     /// Returns the text of a property; nil if there is none, or none of a reasonable length.
@@ -105,7 +107,7 @@ struct XMPProperties {
         let wanted = prefix + [UInt8(ascii: ":")] + name.utf8
         var from = 0
         for _ in 0..<Self.mostMentions {
-            guard let place = Self.firstMatch(wanted, in: packet, from: from) else { return nil }
+            guard let place = packet.firstMatch(wanted, from: from) else { return nil }
             from = place + wanted.count
             let rest = packet.part(at: from, length: Self.longest)
             let isElement = place > 0 && packet.byte(place - 1) == Int(UInt8(ascii: "<"))
@@ -116,7 +118,7 @@ struct XMPProperties {
 
     private static func content(_ rest: ByteReader, endingWith name: [UInt8]) -> String? {
         guard let start = rest.firstIndex(of: UInt8(ascii: ">"), from: 0),
-            let end = firstMatch(Array("</".utf8) + name, in: rest, from: start)
+            let end = rest.firstMatch(Array("</".utf8) + name, from: start)
         else { return nil }
         return String(decoding: rest.bytes[start + 1..<end], as: UTF8.self)
     }
@@ -128,15 +130,6 @@ struct XMPProperties {
             let end = rest.firstIndex(of: quote, from: start + 1)
         else { return nil }
         return String(decoding: rest.bytes[start + 1..<end], as: UTF8.self)
-    }
-
-    private static func firstMatch(_ wanted: [UInt8], in reader: ByteReader, from offset: Int) -> Int? {
-        var position = offset
-        while let found = reader.firstIndex(of: wanted[0], from: position) {
-            if reader.matches(wanted, at: found) { return found }
-            position = found + 1
-        }
-        return nil
     }
 
     /// Returns the numbers of a property: one, or three of a list; not a number for anything else, and the default for a property

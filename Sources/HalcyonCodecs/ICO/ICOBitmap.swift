@@ -10,6 +10,8 @@ struct ICOBitmap {
     private let compression: Int
     /// The length of the masks of channels and of the palette behind the header, in bytes.
     private let tables: Int
+    /// Whether the first row is the top one, which a negative height says.
+    private let isTopDown: Bool
 
     private static let (plain, fields) = (0, 3)
     /// Four masks as those of 32 bits that are not declared: blue, green, red, alpha in memory.
@@ -26,7 +28,9 @@ struct ICOBitmap {
         guard let width, let height, let bits = reader.littleEndian16(isOld ? 10 : 14) else {
             throw ICODirectory.damaged("the header of a picture is cut off")
         }
-        let rows = abs(isOld ? height : Int(Int32(truncatingIfNeeded: height))) / 2
+        let signedHeight = isOld ? height : Int(Int32(truncatingIfNeeded: height))
+        let rows = abs(signedHeight) / 2
+        isTopDown = signedHeight < 0
         guard (1...65_535).contains(width), (1...65_535).contains(rows) else {
             throw ICODirectory.damaged("a picture in it has no pixels")
         }
@@ -98,8 +102,8 @@ struct ICOBitmap {
             bitmap.withPixels { bytes.copyMemory(from: $0) }
             let pixels = bytes.bindMemory(to: UInt32.self)
             for row in 0..<size.height {
-                // Bottom-up, as the pixels are.
-                let start = (size.height - 1 - row) * size.width
+                // In the order of the pixels.
+                let start = (isTopDown ? row : size.height - 1 - row) * size.width
                 for x in 0..<size.width where mask.bytes[row * maskRowBytes + x / 8] >> (7 - x % 8) & 1 == 1 {
                     pixels[start + x] = 0
                 }

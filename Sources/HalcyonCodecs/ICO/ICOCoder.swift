@@ -58,14 +58,26 @@ package struct ICOCoder: ImageDecoder {
     }
 }
 
-/// A picture of an icon that is a PNG: a still image at its own size. The limits hold for the icon, whose sizes are those of its
-/// pictures.
+/// A picture of an icon that is a PNG: a still image at its own size, as it is stored, since systems turn no icons. The limits hold
+/// for the icon, whose sizes are those of its pictures.
 package struct IconPNG {
-    private static let coders = CoderRegistry([PNGCoder()])
+    private static let coder = PNGCoder(readsOrientation: false)
+    private static let coders = CoderRegistry([coder])
+    /// The bytes that the description is read from: a file of many pictures may have the same millions of chunks for each.
+    private static let headerBytes = 1 << 16
     private let png: Data
 
     package init(_ png: Data) {
         self.png = png
+    }
+
+    /// Returns the description of the PNG at the beginning of some bytes; nil if there is none. If its pixels begin late, it may have
+    /// alpha that is declared before them.
+    package static func info(of reader: ByteReader) -> ImageInfo? {
+        let header = reader.part(at: 0, length: headerBytes)
+        guard var info = try? coder.probe(Data(header.bytes)) else { return nil }
+        if !PNGChunks(header).contains(where: { $0.isNamed("IDAT") }) { info.hasAlpha = true }
+        return info
     }
 
     /// The memory of its decode in bytes; nil if it cannot be read.

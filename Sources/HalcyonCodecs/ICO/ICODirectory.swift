@@ -18,9 +18,6 @@ struct ICODirectory {
 
     /// The most entries that are looked at: some files have an entry for each of a dozen sizes in three depths.
     private static let mostEntries = 256
-    /// The bytes of a PNG that its header is read from.
-    private static let headerBytes = 1 << 16
-
     let entries: [Entry]
 
     /// - Throws: `CodecError.damaged` if no entry has a picture, or if one begins behind the end of the file.
@@ -64,9 +61,7 @@ struct ICODirectory {
             return nil
         }
         if part.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) {
-            guard let header = try? PNGCoder().probe(Data(part.part(at: 0, length: headerBytes).bytes)) else {
-                return try unreadable()
-            }
+            guard let header = IconPNG.info(of: part) else { return try unreadable() }
             return Entry(
                 range: range, declaredBytes: length, size: header.size,
                 bits: header.bitsPerChannel * (header.hasAlpha ? 4 : 3), hasAlpha: header.hasAlpha, isPNG: true)

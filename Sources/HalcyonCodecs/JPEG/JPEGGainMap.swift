@@ -60,7 +60,9 @@ struct JPEGGainMap {
         for index in 1..<min(count, Self.mostPictures) {
             let entry = place.offset + index * Self.listEntry
             guard let size = number(entry + 4), let offset = number(entry + 8), size > 0, offset > 0 else { continue }
-            pictures.append(start + offset..<start + offset + size)
+            let picture = start + offset..<start + offset + size
+            // A picture that is listed again is not read again.
+            if !pictures.contains(where: { $0.lowerBound == picture.lowerBound }) { pictures.append(picture) }
         }
     }
 }

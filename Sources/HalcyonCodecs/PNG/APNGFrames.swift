@@ -19,6 +19,8 @@ struct APNGFrames {
     var shared: [Range<Int>] { [palette, transparency].compactMap { $0 } }
     private var palette: Range<Int>?
     private var transparency: Range<Int>?
+    /// Whether pixels are indices into the palette.
+    private var isIndexed = false
     /// The sequence number of the next fcTL or fdAT.
     private var sequence = 0
     /// The frame of an fcTL whose pixels have not been found yet.
@@ -29,10 +31,18 @@ struct APNGFrames {
 
     var beginsWithDefaultImage: Bool { entries.first?.isDefaultImage ?? false }
 
+    /// Whether a frame, though its own pixels may be opaque, is shown with a part of the empty canvas.
+    func leavesGaps(on canvas: PixelSize) -> Bool {
+        guard let first = entries.first?.frame else { return false }
+        return first.rect.size != canvas || first.disposal == .restore && entries.count > 1
+            || entries.dropLast().contains { $0.frame.disposal == .clear }
+    }
+
     /// Finds the frames whose chunks are complete and in order. The first chunk that is not ends the animation, as
     /// it does in browsers. Nil if there is no frame.
     init?(_ data: Data, info: ImageInfo) {
         data.read { reader in
+            isIndexed = reader.byte(25) == 3
             for chunk in PNGChunks(reader) {
                 guard reader.has(chunk.declaredLength + 12, at: chunk.offset), take(chunk, info: info) else {
                     break
@@ -55,7 +65,8 @@ struct APNGFrames {
         if chunk.isNamed("PLTE") {
             if !hasSeenImage, palette == nil, chunk.declaredLength <= 768 { palette = chunk.offset..<chunk.end }
         } else if chunk.isNamed("tRNS") {
-            if !hasSeenImage, transparency == nil, chunk.declaredLength <= 256 {
+            // The alpha of colours that are not there yet counts in no decoder.
+            if !hasSeenImage, transparency == nil, chunk.declaredLength <= 256, !isIndexed || palette != nil {
                 transparency = chunk.offset..<chunk.end
             }
         } else if chunk.isNamed("IDAT") {
@@ -105,7 +116,7 @@ struct APNGFrames {
 extension PNGCoder: AnimatedImageDecoder {
     package func frames(of data: Data, info: ImageInfo) throws -> any FrameReader {
         guard let frames = APNGFrames(data, info: info) else { throw PNGCoder.noFrame }
-        return APNGFrameReader(data: data, frames: frames, info: info)
+        return APNGFrameReader(data: data, frames: frames)
     }
 }
 
@@ -118,11 +129,12 @@ struct APNGFrameReader: FrameReader {
     private let source: APNGFrames
     private let isOpaque: Bool
 
-    init(data: Data, frames: APNGFrames, info: ImageInfo) {
+    init(data: Data, frames: APNGFrames) {
         self.data = data
         source = frames
         self.frames = frames.entries.map(\.frame)
-        isOpaque = !info.hasAlpha
+        // A canvas with gaps has alpha, and frames without.
+        isOpaque = (try? data.read { try PNGHeader.info($0) })?.hasAlpha == false
     }
 
     func pixels(at index: Int, context: WorkContext) throws -> Bitmap {

@@ -6,9 +6,9 @@ import HalcyonSystem
 extension PNGCoder: DeepImageDecoder {
     /// Nil for an APNG whose first frame is not the image that other programs show: its frames are drawn in 8 bits.
     package func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels? {
-        let (bits, kind, isAnimation) = data.read { ($0.byte(24), $0.byte(25), PNGHeader.isAnimation($0)) }
-        // With alpha, pixels of 8 bits are converted as they are decoded, and what is beyond sRGB would be lost.
-        let isConverted = bits == 8 && (kind == 4 || kind == 6) && data.read { PNGColor.profile($0) } != nil
+        let (bits, isAnimation) = data.read { ($0.byte(24), PNGHeader.isAnimation($0)) }
+        // With alpha, pixels of fewer bits are converted as they are decoded, and what is beyond sRGB would be lost.
+        let isConverted = data.read { PNGHeader.isDeep($0) && PNGColor.profile($0) != nil }
         guard bits == 16 || isConverted, !isAnimation || APNGFrames(data, info: info)?.beginsWithDefaultImage == true
         else {
             return nil

@@ -9,7 +9,12 @@ import HalcyonSystem
 ///
 /// Decodes straight into the bitmap at the stored size; 16-bit channels are rounded to 8, unless they are asked for.
 package struct PNGCoder: RowImageDecoder, ImageEncoder {
-    package init() {}
+    private let readsOrientation: Bool
+
+    /// - Parameter readsOrientation: whether the orientation of EXIF data counts.
+    package init(readsOrientation: Bool = true) {
+        self.readsOrientation = readsOrientation
+    }
 
     package var formats: [ImageFormat] { [.png] }
 
@@ -19,10 +24,13 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
     /// it declares.
     package func probe(_ data: Data) throws -> ImageInfo {
         try data.read { reader in
-            var info = try PNGHeader.info(reader)
+            var info = try PNGHeader.info(reader, readsOrientation: readsOrientation)
             guard info.isAnimated, PNGHeader.isWhole(reader) else { return info }
-            info.frameCount = APNGFrames(data, info: info)?.entries.count ?? 1
+            let frames = APNGFrames(data, info: info)
+            info.frameCount = frames?.entries.count ?? 1
             if !info.isAnimated { info.loopCount = nil }
+            // A canvas that no frame covers, or that a frame clears, shows through.
+            if let frames, frames.leavesGaps(on: info.storedSize) { info.hasAlpha = true }
             return info
         }
     }
@@ -85,7 +93,7 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
         if frames == nil, isAnimation, !data.read({ PNGHeader.isWhole($0) }) { throw Self.noFrame }
         if let frames, !frames.beginsWithDefaultImage {
             var compositor = FrameCompositor(
-                APNGFrameReader(data: data, frames: frames, info: plan.info), size: plan.storedSize)
+                APNGFrameReader(data: data, frames: frames), size: plan.storedSize)
             return try compositor.canvas(at: 0, context: context)
         }
         let deep = try Self.deepTransform(for: data, plan: plan)

@@ -10,13 +10,14 @@ struct PNGHeader {
     /// Returns the description of the image.
     ///
     /// - Throws: `CodecError.damaged` if there is no complete and valid IHDR.
-    static func info(_ reader: ByteReader) throws -> ImageInfo {
+    static func info(_ reader: ByteReader, readsOrientation: Bool = true) throws -> ImageInfo {
         var header = try PNGHeader(reader)
         for chunk in PNGChunks(reader) {
             // EXIF behind the pixels would be out of reach of a probe, so it is ignored.
             if chunk.isNamed("IDAT") || chunk.isNamed("IEND") { break }
             header.read(chunk)
         }
+        if !readsOrientation { header.info.orientation = .up }
         header.info.size = header.info.orientation.applied(to: header.info.size)
         header.info.frameCount = header.frameCount
         header.info.loopCount = header.frameCount > 1 ? header.playCount : nil

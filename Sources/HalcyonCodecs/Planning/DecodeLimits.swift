@@ -111,6 +111,7 @@ public struct DecodeLimits: Hashable, Sendable {
         if pixels > 1 << 24 {
             try Self.require("pixels per byte", pixels / max(fileBytes, 1), atMost: maximumPixelsPerByte)
         }
+        try Self.require("frames", extent.declaredFrames, atMost: maximumFrames)
         try Self.require("pixels of all frames", extent.totalPixels, atMost: maximumTotalPixels)
         guard extent.totalPixels > 1 << 30 else { return }
         try Self.require(
@@ -156,17 +157,23 @@ public struct CodedExtent: Hashable, Sendable {
     /// The number of pixels of all frames together, where a frame that is drawn onto a canvas counts as the canvas.
     /// `Int.max` if the number does not fit.
     public var totalPixels: Int
+    /// The number of frames that the header declares, which may be more than there are: a file that is still arriving is judged by
+    /// it, and so is the whole one.
+    public var declaredFrames: Int
 
-    /// Creates an extent from the largest picture's size and the number of pixels of all frames.
-    public init(largest: PixelSize, totalPixels: Int) {
+    /// Creates an extent from the largest picture's size, the number of pixels of all frames, and the declared number of frames, 1 by
+    /// default.
+    public init(largest: PixelSize, totalPixels: Int, declaredFrames: Int = 1) {
         self.largest = largest
         self.totalPixels = totalPixels
+        self.declaredFrames = declaredFrames
     }
 
     /// Creates the extent that the header declares: every frame has the size of the image.
     public init(_ info: ImageInfo) {
         self.init(
-            largest: info.storedSize, totalPixels: 0.adding(max(1, info.frameCount), times: info.size.area ?? .max))
+            largest: info.storedSize, totalPixels: 0.adding(max(1, info.frameCount), times: info.size.area ?? .max),
+            declaredFrames: info.frameCount)
     }
 
     /// Adds a picture that is unpacked in addition to the others.

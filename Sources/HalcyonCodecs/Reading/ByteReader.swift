@@ -60,6 +60,16 @@ package struct ByteReader {
         return nil
     }
 
+    package func firstMatch(_ wanted: [UInt8], from offset: Int) -> Int? {
+        guard let first = wanted.first else { return nil }
+        var position = offset
+        while let found = firstIndex(of: first, from: position) {
+            if matches(wanted, at: found) { return found }
+            position = found + 1
+        }
+        return nil
+    }
+
     /// Returns whether the bytes at `offset` equal `expected`.
     package func matches(_ expected: StaticString, at offset: Int) -> Bool {
         let length = expected.utf8CodeUnitCount
@@ -68,8 +78,8 @@ package struct ByteReader {
     }
 
     package func matches(_ expected: [UInt8], at offset: Int) -> Bool {
-        guard has(expected.count, at: offset) else { return false }
-        return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
+        guard has(expected.count, at: offset), let start = bytes.baseAddress else { return false }
+        return memcmp(start + offset, expected, expected.count) == 0
     }
 
     /// Returns the part of these bytes at `offset`, shorter than `length` if the bytes end before.

@@ -29,9 +29,10 @@ extension WebPCoder: AnimatedImageEncoder {
         }
         defer { WebPAnimEncoderDelete(encoder) }
         var config = try Self.config(options)
-        var time = Int32(0)
+        var (time, isOpaque) = (Int32(0), true)
         for (index, end) in animation.endsInMilliseconds(shortest: 0).enumerated() {
             let frame = try animation.frame(at: index, context: context)
+            isOpaque = isOpaque && frame.isOpaque
             try Self.withPicture(of: frame) { picture in
                 guard WebPAnimEncoderAdd(encoder, &picture, time, &config) != 0 else {
                     throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
@@ -43,16 +44,20 @@ extension WebPCoder: AnimatedImageEncoder {
         guard WebPAnimEncoderAdd(encoder, nil, time, nil) != 0 else {
             throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
         }
-        return try assemble(encoder)
+        return try assemble(encoder, hasAlpha: !isOpaque)
     }
 
-    private func assemble(_ encoder: OpaquePointer) throws -> Data {
+    private func assemble(_ encoder: OpaquePointer, hasAlpha: Bool) throws -> Data {
         var file = WebPData()
         guard WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = file.bytes else {
             throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
         }
-        return Data(
+        var data = Data(
             bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: file.size,
             deallocator: .custom { bytes, _ in WebPFree(bytes) })
+        // libwebp declares alpha only if a stored part has some. A canvas that is cleared has it too, and some programs fill it
+        // with black otherwise.
+        if hasAlpha, data.read({ $0.matches("VP8X", at: 12) }) { data[data.startIndex + 20] |= 0x10 }
+        return data
     }
 }
