@@ -186,7 +186,6 @@ public struct DeepPixels: Sendable {
     /// Returns the type in which a file of floating-point numbers is decoded for a format: integers, which are finer, unless the
     /// format holds what is brighter than white.
     package static func channelsOfFloats(for format: DeepBitmap.Format) -> DeepBitmap.Channels {
-        let isBright = format.colorSpace == .bt2020PQ || format.colorSpace == .bt2020HLG
-        return isBright ? .float16 : format.channels
+        format.colorSpace.isBright ? .float16 : format.channels
     }
 }

@@ -23,11 +23,13 @@ extension JXLEncoder {
         if !deep.hasOnlyFullAlpha {
             (info.num_extra_channels, info.alpha_bits, info.alpha_exponent_bits) = (1, 16, isFloat ? 5 : 0)
         }
-        // The light of a value of 1, in cd/m2, of the spaces that are about light; otherwise libjxl's default stays.
-        switch deep.format.colorSpace {
-        case .bt2020PQ: info.intensity_target = 10_000
-        case .bt2020HLG: info.intensity_target = 1000
-        default: break
+        // The light of the brightest pixel in cd/m2 of the spaces that are about light; otherwise libjxl's default stays, and is
+        // taken for no statement.
+        if let light = try deep.contentLight() {
+            let peak = max(1, light.most.rounded(.up))
+            info.intensity_target = peak == 255 ? 256 : Float(peak)
+        } else if deep.format.colorSpace == .bt2020HLG {
+            info.intensity_target = 1000
         }
         try check(JxlEncoderSetBasicInfo(encoder, &info))
         var encoding = Self.encoding(of: deep.format.colorSpace)

@@ -8,7 +8,7 @@ import HalcyonImage
 enum Lie: String, CaseIterable {
     case planOfAnotherFormat, hugePlan, emptyPlan, colorsAsStored, garbage, nothing, longMessage, descriptor,
         anotherNumber,
-        secondMessage
+        secondMessage, pqOfDeepPixels, linearDeepPixels
     case anotherSize, moreFrames, longProfile, depth, gainMap, preview, closesChannel, silence, anotherAnswer,
         anotherPart
     case cutMessage, hugeMemory, negativeCounts, repeatedPart, partOfASmallImage, endlessParts
@@ -121,9 +121,10 @@ enum LyingWorker {
         encoder.encode(wire: info)
         encoder.encode(info.size)
         encoder.encode(lie == .atOnceOfMoreMemory ? request.mostBytes + 1 : 4096)
-        // No gain map, and colours that are converted.
+        // No gain map, colours that are converted, and no deep pixels.
         encoder.encode(false)
         encoder.encode(true)
+        encoder.encode("")
         let size = lie == .atOnceOfAnotherSize ? PixelSize(17, 8) : info.size
         encoder.encode(facts: info, size, frames: 0, profile: nil)
         send(encoder.bytes)
@@ -167,6 +168,8 @@ enum LyingWorker {
         encoder.encode(lie == .hugeMemory ? Int.max : 4096)
         encoder.encode(false)
         encoder.encode(lie != .colorsAsStored)
+        let spaces: [Lie: NamedColorSpace] = [.pqOfDeepPixels: .bt2020PQ, .linearDeepPixels: .linearSRGB]
+        encoder.encode(spaces[lie]?.rawValue ?? "")
         send(encoder.bytes)
     }
 

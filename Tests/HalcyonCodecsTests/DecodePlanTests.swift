@@ -183,6 +183,10 @@ import Testing
                 DecodeOptions(target: TargetSize(size), depth: .init()),
                 DecodeOptions(target: TargetSize(size, light: .linear), depth: .init()),
             ],
+            "keepsDynamicRange": [
+                DecodeOptions(depth: .init(), keepsDynamicRange: true),
+                DecodeOptions(depth: .init(colorSpace: .displayP3), keepsDynamicRange: true),
+            ],
         ]
         let all = [DecodeOptions()] + different.values.joined()
         #expect(Set(all.map(key)).count == all.count)

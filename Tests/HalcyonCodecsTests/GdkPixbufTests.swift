@@ -301,14 +301,27 @@ import Testing
         }
     }
 
-    /// A format whose files begin with four bytes of their own, and then have a thumbnail.
-    private struct Holder: ImageDecoder {
+    /// A format whose files begin with four bytes of their own, and then have a picture that is their thumbnail and their gain map.
+    private struct Holder: GainMapImageDecoder {
         let size: PixelSize
 
         var formats: [ImageFormat] { [.bitmap] }
         func canDecode(_ data: Data) -> Bool { data.starts(with: Data("HOLD".utf8)) }
-        func probe(_ data: Data) throws -> ImageInfo { ImageInfo(format: .bitmap, size: size) }
         func embeddedThumbnail(in data: Data) -> Data? { data.dropFirst(4) }
+
+        func probe(_ data: Data) throws -> ImageInfo {
+            var info = ImageInfo(format: .bitmap, size: size)
+            info.hasGainMap = true
+            return info
+        }
+
+        func gainMap(in data: Data) -> StoredGainMap? {
+            let channel = GainMap.Channel(maximum: 2)
+            let metadata = GainMap.Metadata(red: channel, green: channel, blue: channel, alternateHeadroom: 2)
+            return metadata.map {
+                StoredGainMap(picture: Data(data.dropFirst(4)), metadata: $0, isGray: false, colorProfile: nil)
+            }
+        }
 
         func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
             try Bitmap(size: plan.nativeSize, isOpaque: true) { bytes in
@@ -327,6 +340,20 @@ import Testing
         #expect(!own.bitmap.bytes.allSatisfy { $0 == 255 })
         let image = try CoderRegistry([Holder(size: size), Untrusted()]).decode(data, options: options)
         #expect(image.bitmap.bytes.allSatisfy { $0 == 255 })
+    }
+
+    /// A gain map is decoded where its picture is, and by no decoder that wants a worker of its own.
+    @Test func aGainMapIsNoWayAround() throws {
+        let values = try Fixture.read("jpeg/baseline-444.jpg")
+        let data = Data("HOLD".utf8) + values
+        let size = try JPEGCoder().probe(values).size
+        let options = DecodeOptions(decodesGainMap: true)
+        let own = try CoderRegistry([Holder(size: size), JPEGCoder()]).decode(data, options: options)
+        #expect(own.gainMap?.size == size)
+        let coders = CoderRegistry([Holder(size: size), Untrusted()])
+        let image = try coders.decode(data, options: options)
+        #expect(image.gainMap == nil && image.size == size)
+        #expect(try coders.decode(data, plan: coders.plan(data, options: options)).gainMap == nil)
     }
 
     @Test func aDecoderThatNoWorkerHasDoesNotDecode() throws {

@@ -208,6 +208,23 @@ halcyon_status halcyon_deep_convert(uint16_t *words, size_t pixels, const halcyo
     return status;
 }
 
+halcyon_status halcyon_deep_content_light(const uint16_t *words, halcyon_channels channels, halcyon_transfer transfer,
+                                          size_t pixels, double *most, double *mean) {
+    float *table = halcyon_light_table(channels, transfer);
+    if (table == NULL) return HALCYON_NO_MEMORY;
+    float brightest = 0;
+    double sum = 0;
+    for (size_t i = 0; i < pixels; i++, words += 4) {
+        float light = fmaxf(fmaxf(table[words[0]], table[words[1]]), fmaxf(table[words[2]], 0));
+        brightest = fmaxf(brightest, light);
+        sum += (double)light;
+    }
+    free(table);
+    *most = (double)brightest;
+    *mean = pixels > 0 ? sum / (double)pixels : 0;
+    return HALCYON_OK;
+}
+
 void halcyon_deep_straighten(const uint16_t *words, halcyon_channels channels, bool is_multiplied, uint16_t *result,
                              size_t pixels) {
     for (size_t i = 0; i < pixels; i++) {

@@ -248,6 +248,7 @@ extension ImageKey {
             // A whole image was averaged in no light yet.
             && (decode.target == nil || decode.target?.light == other.decode.target?.light ?? .encoded)
             && decode.color == other.decode.color && decode.depth == other.decode.depth
+            && decode.keepsDynamicRange == other.decode.keepsDynamicRange
             && decode.firstFrameOnly == other.decode.firstFrameOnly
             // A picture with a gain map keeps the colours of its file.
             && decode.decodesGainMap == other.decode.decodesGainMap

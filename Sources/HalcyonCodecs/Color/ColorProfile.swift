@@ -10,6 +10,11 @@ public enum ColorProfile: Hashable, Sendable {
     /// light is mapped to what sRGB shows: 1000 if it is nil or not above 0.
     case primaries(ColorPrimaries, TransferCurve, peak: Double? = nil)
 
+    /// Creates the description by a profile for grey, or else for red, green and blue.
+    init(embedded profile: Data) {
+        self = .icc(profile, profile.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb)
+    }
+
     /// The maximum number of bytes that reading the profile and building its conversion take, beside a constant: two
     /// copies of the profile, and eight times its length that lcms2 may hold.
     package var workingBytes: Int {
@@ -30,6 +35,15 @@ public enum ColorProfile: Hashable, Sendable {
     package var isHighDynamicRange: Bool {
         guard case .primaries(_, let curve, _) = self else { return false }
         return curve.isBT2100
+    }
+
+    /// The space that has all colours of PQ or HLG, with the same curve; nil for other curves and ICC profiles.
+    var brightSpace: NamedColorSpace? {
+        switch self {
+        case .primaries(_, .pq, _): .bt2020PQ
+        case .primaries(_, .hlg, _): .bt2020HLG
+        case .primaries, .icc: nil
+        }
     }
 }
 

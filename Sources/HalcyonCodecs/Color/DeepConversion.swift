@@ -38,14 +38,14 @@ final class DeepConversion {
         if let light { kernel.profile = light.kernel }
         kernel.keeps_colors = light == nil && primaries == space.primaries && curve == space.curve
         let matrix = Self.matrix(from: primaries, to: space.primaries)
-        withUnsafeMutableBytes(of: &kernel.matrix) { target in matrix.withUnsafeBytes { target.copyMemory(from: $0) } }
+        kernel.matrix = matrix.tuple
         if light != nil, changesNothing { kernel.keeps_colors = true }
     }
 
     /// Returns the rows of the matrix of linear light, exactly that of no change for the same primaries.
-    private static func matrix(from primaries: ColorPrimaries, to target: ColorPrimaries) -> [Double] {
+    private static func matrix(from primaries: ColorPrimaries, to target: ColorPrimaries) -> Matrix3 {
         let changing = primaries == target ? nil : primaries.matrix(to: target)
-        return Array((changing ?? .diagonal([1, 1, 1])).rows.joined())
+        return changing ?? .diagonal([1, 1, 1])
     }
 
     /// Converts straight or multiplied pixels in place to multiplied ones.
@@ -59,6 +59,18 @@ final class DeepConversion {
             }
         }
         if status == HALCYON_CANCELLED { throw CancellationError() }
+    }
+
+    /// Returns the matrix to the linear light of sRGB from the light of the primaries that a profile describes.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    static func lightOfPrimaries(in profile: ColorProfile) throws -> Matrix3 {
+        let source = DeepPixels(channels: .float16, profile: profile)
+        let light = try DeepConversion(
+            from: source, to: .init(.float16, colorSpace: .linearSRGB), isOpaque: true)
+        var colors: [Float] = [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1]
+        withExtendedLifetime(light.profile) { halcyon_deep_convert_floats(&colors, 3, &light.kernel) }
+        return Matrix3(rows: (0..<3).map { row in (0..<3).map { Double(colors[$0 * 4 + row]) } })
     }
 
     /// Whether a profile describes the space itself: a grid of colours and some greys keep their values within a thousandth.
@@ -123,20 +135,29 @@ extension DeepBitmap {
         }
     }
 
+    /// Returns the light of the brightest pixel and the mean light in cd/m2 (MaxCLL and MaxFALL of CTA-861.3), over black; nil for
+    /// a space other than PQ.
+    ///
+    /// - Throws: `BitmapError.outOfMemory`.
+    package func contentLight() throws -> (most: Double, mean: Double)? {
+        guard format.colorSpace == .bt2020PQ else { return nil }
+        var (most, mean) = (0.0, 0.0)
+        let status = withPixels {
+            halcyon_deep_content_light(
+                $0.baseAddress?.assumingMemoryBound(to: UInt16.self), format.channels.kernel,
+                format.colorSpace.transfer, width * height, &most, &mean)
+        }
+        guard status == HALCYON_OK else { throw BitmapError.outOfMemory(bytes: 1 << 18) }
+        return (most * ToneMapping.white, mean * ToneMapping.white)
+    }
+
     /// Creates pixels of 16 bits from those of 8 whose colours a profile describes, sRGB if it is nil: each value times 257, before
     /// it is converted.
     convenience init(
         widening bitmap: Bitmap, profile: ColorProfile?, format: Format, context: WorkContext
     ) throws {
-        let source = DeepPixels(channels: .uint16, profile: profile, isMultiplied: true)
-        let conversion = try DeepConversion(from: source, to: format, isOpaque: bitmap.isOpaque)
         try self.init(size: bitmap.size, format: format, isOpaque: bitmap.isOpaque) { words in
-            bitmap.withPixels { pixels in
-                halcyon_deep_widen(
-                    pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                    words.baseAddress?.assumingMemoryBound(to: UInt16.self), pixels.count / 4)
-            }
-            try conversion.convert(words, context: context)
+            try bitmap.widen(into: words, profile: profile, format: format, context: context)
         }
     }
 
@@ -152,6 +173,23 @@ extension DeepBitmap {
                     pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count / 4)
             }
         }
+    }
+}
+
+extension Bitmap {
+    /// Writes the pixels as `DeepBitmap.init(widening:profile:format:context:)` makes them.
+    func widen(
+        into words: UnsafeMutableRawBufferPointer, profile: ColorProfile?, format: DeepBitmap.Format,
+        context: WorkContext
+    ) throws {
+        let source = DeepPixels(channels: .uint16, profile: profile, isMultiplied: true)
+        let conversion = try DeepConversion(from: source, to: format, isOpaque: isOpaque)
+        withPixels { pixels in
+            halcyon_deep_widen(
+                pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                words.baseAddress?.assumingMemoryBound(to: UInt16.self), pixels.count / 4)
+        }
+        try conversion.convert(words, context: context)
     }
 }
 

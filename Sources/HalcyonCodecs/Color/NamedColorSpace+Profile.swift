@@ -13,6 +13,9 @@ extension NamedColorSpace {
         }
     }
 
+    /// Whether it is one of PQ or HLG, which has light above white.
+    package var isBright: Bool { description.curve.isBT2100 }
+
     /// The code points of ITU-T H.273 for the primaries and the curve.
     package var codePoints: (primaries: UInt8, transfer: UInt8) {
         switch self {

@@ -15,6 +15,12 @@ struct Matrix3 {
         return Matrix3(rows: (0..<3).map { row in columns.map { $0[row] } })
     }
 
+    /// The numbers row by row, as C takes them.
+    var tuple: (Double, Double, Double, Double, Double, Double, Double, Double, Double) {
+        let n = Array(rows.joined())
+        return (n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8])
+    }
+
     /// The inverse by cofactors; without finite numbers if there is none.
     var inverse: Matrix3 {
         func cofactor(_ row: Int, _ column: Int) -> Double {

@@ -127,7 +127,7 @@ extension CoderRegistry {
             // No encoder writes a single channel, and a profile of one channel does not describe three.
             if isGray || !options.keepsColorProfile {
                 image = try image.converted(
-                    by: try ColorTransforms.shared.transform(for: .icc(profile, isGray ? .gray : .rgb)))
+                    by: try ColorTransforms.shared.transform(for: ColorProfile(embedded: profile)))
             }
         }
         let orientation = options.storedOrientation(of: image)

@@ -82,6 +82,7 @@ extension KeyEncoder {
         if let depth = options.depth {
             encode(depth.channels.rawValue)
             encode(depth.colorSpace.rawValue)
+            encode(options.keepsDynamicRange)
         }
         for limit in DecodeLimits.all { encode(options.limits[keyPath: limit]) }
     }
@@ -112,6 +113,7 @@ extension WireReader {
                 let space = NamedColorSpace(rawValue: try text())
             else { throw WireError.invalid("a depth") }
             options.depth = DeepBitmap.Format(channels, colorSpace: space)
+            options.keepsDynamicRange = try bool()
         }
         for limit in DecodeLimits.all { options.limits[keyPath: limit] = try int() }
         return options

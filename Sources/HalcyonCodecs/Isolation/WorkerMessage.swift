@@ -109,6 +109,8 @@ struct PlanFacts {
     let gainMapSize: PixelSize?
     /// Whether colours are converted to sRGB.
     let convertsColor: Bool
+    /// The colour space of the deep pixels; nil if there are none.
+    let deepSpace: NamedColorSpace?
 
     func encode(into encoder: inout KeyEncoder) {
         encoder.encode(wire: info)
@@ -117,20 +119,20 @@ struct PlanFacts {
         encoder.encode(gainMapSize != nil)
         if let gainMapSize { encoder.encode(gainMapSize) }
         encoder.encode(convertsColor)
+        encoder.encode(deepSpace?.rawValue ?? "")
     }
 
     init(_ plan: DecodePlan) {
         info = plan.picture ?? plan.info
         (nativeSize, workingBytes, gainMapSize) = (plan.nativeSize, plan.workingBytes, plan.gainMap?.size)
-        convertsColor = plan.convertsColor
+        (convertsColor, deepSpace) = (plan.convertsColor, plan.depth?.colorSpace)
     }
 
     init(_ reader: inout WireReader) throws {
         info = try reader.info()
-        nativeSize = try reader.size()
-        workingBytes = try reader.int(0...Int.max)
+        (nativeSize, workingBytes) = (try reader.size(), try reader.int(0...Int.max))
         gainMapSize = try reader.bool() ? reader.size() : nil
-        convertsColor = try reader.bool()
+        (convertsColor, deepSpace) = (try reader.bool(), NamedColorSpace(rawValue: try reader.text()))
     }
 }
 
@@ -363,7 +365,7 @@ enum WorkerAnswer {
 /// The first message of a worker: what it is, or why it could not lock itself in.
 struct WorkerGreeting {
     /// Raised with every change of the messages: a worker of another version is of no use.
-    static let version = 4
+    static let version = 5
 
     /// The coders, by the names of their types.
     let coders: [String]

@@ -35,7 +35,7 @@ extension PNGCoder {
     package func mostBitsPerChannel(_ format: ImageFormat) -> Int { 16 }
 
     /// Writes 16 bits a channel, with the colour space as code points (`cICP`), and for programs that do not know these as
-    /// chromaticities and a gamma where there is one.
+    /// chromaticities and a gamma where there is one; PQ with its brightest and mean light (`cLLI`).
     ///
     /// - Throws: `CodecError.encodingFailed`, `BitmapError.outOfMemory`, `CancellationError`.
     static func encode(_ deep: DeepBitmap, orientation: Orientation, context: WorkContext) throws -> Data {
@@ -44,7 +44,11 @@ extension PNGCoder {
         let file = try CodecCall.encode(integers, as: .png, context: context) { words, size, isOpaque, output, call in
             halcyon_png_encode_deep(words, size.width, size.height, isOpaque, space == .sRGB, output, call)
         }
-        return try PNGMetadata.insert(orientation, nil, chunks: chunks(of: space), into: file)
+        var described = chunks(of: space)
+        if let light = try integers.contentLight() {
+            described.append(chunk("cLLI", [light.most, light.mean].map { UInt32(($0 * 10_000).rounded()) }))
+        }
+        return try PNGMetadata.insert(orientation, nil, chunks: described, into: file)
     }
 
     /// The chunks that describe a space. That of sRGB is libpng's.

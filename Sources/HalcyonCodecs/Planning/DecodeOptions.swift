@@ -26,6 +26,11 @@ public struct DecodeOptions: Hashable, Sendable {
     /// Cost: 8 bytes for each pixel of the stored image, which is decoded as a whole, and 10 to 130 ns for each that is converted to
     /// another space, most to PQ.
     public var depth: DeepBitmap.Format?
+    /// Whether the deep pixels of a source in PQ or HLG are in BT.2020 with the source's curve, in the place of the space that `depth`
+    /// names, so that they have all of its light. False by default; without `depth` it has no effect.
+    ///
+    /// Other sources have the space that `depth` names. `DeepBitmap.format` tells which it is.
+    public var keepsDynamicRange: Bool
     /// Whether an animation becomes a still image. False by default.
     public var firstFrameOnly: Bool
     /// Whether all frames of an animation are decoded at once and kept, instead of on demand. False by default.
@@ -75,7 +80,8 @@ public struct DecodeOptions: Hashable, Sendable {
         target: TargetSize? = nil, maximumBytes: ByteLimit? = nil, region: PixelRect? = nil,
         color: ColorHandling = .sRGB, firstFrameOnly: Bool = false, preloadAllFrames: Bool = false,
         allowsIncomplete: Bool = false, limits: DecodeLimits = DecodeLimits(), usesEmbeddedThumbnail: Bool = false,
-        isolation: DecodeIsolation? = nil, decodesGainMap: Bool = false, depth: DeepBitmap.Format? = nil
+        isolation: DecodeIsolation? = nil, decodesGainMap: Bool = false, depth: DeepBitmap.Format? = nil,
+        keepsDynamicRange: Bool = false
     ) {
         self.target = target
         self.maximumBytes = maximumBytes
@@ -88,6 +94,7 @@ public struct DecodeOptions: Hashable, Sendable {
         self.usesEmbeddedThumbnail = usesEmbeddedThumbnail
         self.decodesGainMap = decodesGainMap
         self.depth = depth
+        self.keepsDynamicRange = keepsDynamicRange
         place = Uncompared(isolation)
     }
 
@@ -100,7 +107,8 @@ public struct DecodeOptions: Hashable, Sendable {
         let light = target?.light ?? .encoded
         // Images that were stored before there was a choice keep their names.
         let isNew = decodesGainMap || depth != nil
-        key.encode(type: "halcyon.decode", version: isNew ? 6 : light == .encoded ? 4 : 5)
+        let keepsLight = keepsDynamicRange && depth != nil
+        key.encode(type: "halcyon.decode", version: keepsLight ? 7 : isNew ? 6 : light == .encoded ? 4 : 5)
         key.encode(target != nil)
         if let target {
             key.encode(target.size)

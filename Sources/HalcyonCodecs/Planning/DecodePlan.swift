@@ -48,7 +48,7 @@ public struct DecodePlan: Hashable, Sendable {
     /// Whether a file that was cut off is decoded to what there is of it.
     package let allowsIncomplete: Bool
     /// The format of the pixels of 16 bits a channel; nil if none are made.
-    package let depth: DeepBitmap.Format?
+    package private(set) var depth: DeepBitmap.Format?
     /// Whether the decoder delivers more than 8 bits for them.
     private(set) var isDeep = false
     /// Whether the rows are scaled down as they are decoded, without a bitmap of the native size.
@@ -142,6 +142,10 @@ public struct DecodePlan: Hashable, Sendable {
         }
         allowsIncomplete = options.allowsIncomplete
         depth = Self.depth(of: info, options)
+        if let depth, let space = facts.deepSpace, space != depth.colorSpace {
+            guard options.keepsDynamicRange, space.isBright else { throw WireError.invalid("another colour space") }
+            self.depth?.colorSpace = space
+        }
         maximumTotalPixels = options.limits.maximumTotalPixels
         if options.decodesGainMap, let size = facts.gainMapSize {
             guard size.width <= geometry.size.width, size.height <= geometry.size.height else {
@@ -191,13 +195,20 @@ public struct DecodePlan: Hashable, Sendable {
 
     /// Measures the properties that the header alone does not tell: whether the rows can be scaled down as they are
     /// decoded, and the memory of the decode, embedded images included.
-    mutating func measure(_ data: Data, decoder: any ImageDecoder, embedded: [EmbeddedImage] = []) {
+    ///
+    /// - Parameter keepsDynamicRange: `DecodeOptions.keepsDynamicRange`.
+    mutating func measure(
+        _ data: Data, decoder: any ImageDecoder, embedded: [EmbeddedImage] = [], keepsDynamicRange: Bool = false
+    ) {
         let deep = depth.flatMap { (decoder as? any DeepImageDecoder)?.deepPixels(of: data, info: info, for: $0) }
         isDeep = deep != nil
         let rows = residual == nil || isDeep ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
         let result = finalSize.bitmapBytes
         let profile = decoder.colorProfile(of: data)
+        if keepsDynamicRange, let space = (deep?.profile ?? profile)?.resolved.brightSpace {
+            depth?.colorSpace = space
+        }
         let isConverted = profile != nil && converts(profile)
         // Pixels of 16 bits are converted in any case, after those of 8, so that both conversions are not there at a time. Of a file
         // that the decoder converts itself, its working bytes have the conversion.

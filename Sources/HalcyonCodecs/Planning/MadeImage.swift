@@ -23,8 +23,7 @@ package struct MadeImage: Sendable {
         }
         var (info, pixels) = (made.info, made)
         if let profile = made.colorProfile {
-            let model: ColorModel = profile.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb
-            pixels = try made.converted(by: try ColorTransforms.shared.transform(for: .icc(profile, model)))
+            pixels = try made.converted(by: try ColorTransforms.shared.transform(for: ColorProfile(embedded: profile)))
         }
         (info.size, info.isVector, info.hasGainMap) = (made.size, false, false)
         info.hasAlpha = !made.bitmap.isOpaque
@@ -45,6 +44,10 @@ package struct MadeImage: Sendable {
         var info = image.info
         info.orientation = .up
         try options.limits.check(info)
+        var options = options
+        if options.keepsDynamicRange, let space = image.deepBitmap?.format.colorSpace, space.isBright {
+            options.depth?.colorSpace = space
+        }
         let plan = try DecodePlan(info, options, nil)
         try plan.check(options.limits)
         return plan

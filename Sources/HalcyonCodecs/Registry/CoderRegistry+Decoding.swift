@@ -87,7 +87,7 @@ extension CoderRegistry {
         let embedded = try decoder.embeddedImages(in: data)
         try options.limits.check(embedded)
         var plan = try DecodePlan(info, options, decoder, of: data)
-        plan.measure(data, decoder: decoder, embedded: embedded)
+        plan.measure(data, decoder: decoder, embedded: embedded, keepsDynamicRange: options.keepsDynamicRange)
         try plan.check(options.limits)
         if options.decodesGainMap, let map = gainMapPlan(data, decoder, plan, options.limits) { plan.add(map) }
         return plan

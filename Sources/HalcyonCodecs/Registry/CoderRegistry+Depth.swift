@@ -33,7 +33,7 @@ extension CoderRegistry {
     ) throws -> Image {
         let (bitmap, source, isPart) = try bitmaps(of: data, decoder: decoder, plan: plan, context: context)
         let asStored = plan.convertsColor ? nil : decoder.embeddedProfile(of: data)
-        var profile = asStored.map { Self.profile($0) }
+        var profile = asStored.map { ColorProfile(embedded: $0) }
         if source !== bitmap { profile = decoder.colorProfile(of: data) }
         let deep = try DeepBitmap(widening: source, profile: profile, format: depth, context: context)
         var info = plan.info
@@ -56,10 +56,6 @@ extension CoderRegistry {
         let source = try Self.turned(reduced, plan: plan, context: context)
         guard let color, !isEarly else { return (source, source, isPart) }
         return (try color.convert(source), source, isPart)
-    }
-
-    private static func profile(_ data: Data) -> ColorProfile {
-        .icc(data, data.read { $0.matches("GRAY", at: 16) } ? .gray : .rgb)
     }
 }
 

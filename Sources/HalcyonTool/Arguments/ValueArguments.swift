@@ -103,3 +103,24 @@ enum PolicyArgument: String, ExpressibleByArgument, CaseIterable {
         }
     }
 }
+
+/// A colour space for outputs of more than 8 bits a channel.
+enum ColorSpaceArgument: String, ExpressibleByArgument, CaseIterable {
+    case sRGB = "srgb"
+    case displayP3 = "display-p3"
+    case bt2020PQ = "bt2020-pq"
+    case bt2020HLG = "bt2020-hlg"
+    case linearSRGB = "linear-srgb"
+
+    static var names: String { allValueStrings.joined(separator: ", ") }
+
+    var space: NamedColorSpace {
+        switch self {
+        case .sRGB: .sRGB
+        case .displayP3: .displayP3
+        case .bt2020PQ: .bt2020PQ
+        case .bt2020HLG: .bt2020HLG
+        case .linearSRGB: .linearSRGB
+        }
+    }
+}

@@ -37,9 +37,17 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The bits of a channel: up to 16 of sources that have more than 8, in PNG, AVIF and JPEG XL, in sRGB without light above white. (default: 8)",
+            "The bits of a channel: up to 16 of sources that have more than 8, in PNG, AVIF and JPEG XL. (default: 8)",
             valueName: "8...16"))
     var depth: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The colours of outputs with a --depth above 8: \(ColorSpaceArgument.names). Only the last three have light above \
+            white, linear-srgb in JPEG XL alone. (default: those of PQ or HLG for a source that has such light, otherwise srgb)
+            """, valueName: "space"))
+    var colorSpace: ColorSpaceArgument?
 
     @Flag(
         help: """
@@ -84,6 +92,12 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ValidationError("--max-side is 1 to \(Bitmap.maximumSide).")
         }
         if let depth, !(8...16).contains(depth) { throw ValidationError("--depth is 8 to 16.") }
+        if colorSpace != nil {
+            guard let depth, depth > 8 else { throw ValidationError("--color-space needs a --depth above 8.") }
+            if let format = try format, !CoderRegistry.shared.capabilities(of: format).encodesDeep {
+                throw ValidationError("--color-space is not for \(format), which has 8 bits in sRGB.")
+            }
+        }
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs is 1 to 1024.") }
         guard !sources.contains("") else { throw ValidationError("A source is empty.") }
         if let output {
@@ -159,7 +173,8 @@ struct ConvertCommand: AsyncParsableCommand {
         let lossless =
             transcode ? try format.map { ImageEncoding.transcoded(to: $0, effort: encode.options?.effort) } : nil
         let runner = ConvertRunner(
-            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide, depth: depth,
+            pipeline: pipeline, steps: steps, processors: made, maximumSide: maxSide,
+            isDeep: depth ?? 8 > 8, colorSpace: colorSpace?.space,
             transcode: lossless, writer: writer,
             jobs: jobs ?? SystemGrant.current.cores)
         var bar = ProgressBar(total: steps.count, isQuiet: quiet)

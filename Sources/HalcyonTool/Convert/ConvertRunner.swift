@@ -8,8 +8,10 @@ struct ConvertRunner: Sendable {
     let steps: [ConvertPlan.Step]
     let processors: [any ImageProcessor]
     let maximumSide: Int?
-    /// The bits of a channel of the outputs; nil for 8.
-    let depth: Int?
+    /// Whether the outputs have more than 8 bits a channel.
+    let isDeep: Bool
+    /// The colour space of those; nil for the light of PQ and HLG sources, and sRGB for others.
+    let colorSpace: NamedColorSpace?
     /// The rewriting without loss, if pictures are not decoded.
     let transcode: ImageEncoding?
     /// Encodes what was loaded.
@@ -52,8 +54,18 @@ struct ConvertRunner: Sendable {
         request.decode.target = maximumSide.map { TargetSize(PixelSize($0, $0)) }
         request.decode.decodesGainMap = writer.keepsGainMap(
             processors, pathExtension: steps[index].output.pathExtension)
-        if let depth, depth > 8 { request.decode.depth = DeepBitmap.Format() }
+        if isDeep {
+            request.decode.depth = deepFormat(steps[index].output.pathExtension)
+            request.decode.keepsDynamicRange = colorSpace == nil
+        }
         return request
+    }
+
+    /// Light above white is beyond the integers of linear light, and JPEG XL alone stores halfs.
+    private func deepFormat(_ pathExtension: String) -> DeepBitmap.Format {
+        let space = colorSpace ?? .sRGB
+        let keepsHalfs = writer.format.map { $0 == .jpegXL } ?? ImageFormat.jpegXL.isNamed(pathExtension)
+        return DeepBitmap.Format(space == .linearSRGB && keepsHalfs ? .float16 : .uint16, colorSpace: space)
     }
 }
 

@@ -33,6 +33,15 @@ import Testing
             data, DecodeOptions(target: small, color: .asStored, depth: .init(.float16, colorSpace: .displayP3)))
     }
 
+    @Test(arguments: ["hdr/pq-10-bit.avif", "hdr/hlg-16-bit.jxl", "hdr/pq-8-bit.png", "deep/rgb.png"])
+    func theLightOfTheSourceIsTheSame(_ file: String) throws {
+        let data = try Fixture.read(file)
+        try expectSame(data, DecodeOptions(depth: .init(), keepsDynamicRange: true))
+        let small = TargetSize(PixelSize(11, 13))
+        try expectSame(
+            data, DecodeOptions(target: small, depth: .init(.float16, colorSpace: .displayP3), keepsDynamicRange: true))
+    }
+
     @Test(arguments: ["jpeg/baseline-444.jpg", "color/adobe.jpg", "animation/mixed-over.png"])
     func aSourceOfEightBitsIsTheSame(_ file: String) throws {
         try expectSame(try Fixture.read(file), DecodeOptions(firstFrameOnly: true, depth: .init()))

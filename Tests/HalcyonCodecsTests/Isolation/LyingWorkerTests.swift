@@ -37,6 +37,28 @@ import Testing
         #expect(try decode(.tellsTheTruth, workers).size == AttackCoder.size)
     }
 
+    /// Deep pixels of another colour space than the one that was asked for, and of none with light above white where that may be one.
+    @Test(arguments: [(Lie.pqOfDeepPixels, false), (.linearDeepPixels, false), (.linearDeepPixels, true)])
+    func aLieAboutDeepPixelsEndsTheWorker(_ lie: Lie, keepsDynamicRange: Bool) throws {
+        let workers = workers()
+        let options = DecodeOptions(
+            isolation: .isolated(workers: workers), depth: .init(), keepsDynamicRange: keepsDynamicRange)
+        #expect {
+            try CoderRegistry([AttackCoder()]).plan(lie.file, options: options)
+        } throws: { error in
+            guard case .stopped(.attack, .invalidAnswer)? = error as? CodecError else { return false }
+            return true
+        }
+        #expect(workers.statistics.workers == 0)
+    }
+
+    @Test func deepPixelsMayHaveTheLightOfTheirSource() throws {
+        let options = DecodeOptions(
+            isolation: .isolated(workers: workers()), depth: .init(), keepsDynamicRange: true)
+        let plan = try CoderRegistry([AttackCoder()]).plan(Lie.pqOfDeepPixels.file, options: options)
+        #expect(plan.finalSize == AttackCoder.size)
+    }
+
     @Test(arguments: [Lie.tooManyFrames, .noFrames, .longFrame])
     func aLieAboutFramesEndsTheWorker(_ lie: Lie) throws {
         let workers = workers()

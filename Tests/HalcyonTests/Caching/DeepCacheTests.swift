@@ -98,6 +98,46 @@ import Testing
         func image() async throws -> Image { drawn }
     }
 
+    /// From the network, from memory, from the disk, and encoded.
+    @Test func theLightOfTheSourceStays() async throws {
+        let fixture = fixture()
+        let url = try fixture.serve("hdr/pq-16-bit.png")
+        var request = request(url)
+        #expect(try await fixture.pipeline.image(for: request).deepBitmap?.format == .init())
+        request.decode.keepsDynamicRange = true
+        let pq = DeepBitmap.Format(colorSpace: .bt2020PQ)
+        let bright = try #require(try await fixture.pipeline.image(for: request).deepBitmap)
+        #expect(bright.format == pq)
+        #expect(try await fixture.pipeline.image(for: self.request(url)).deepBitmap?.format == .init())
+        let encoding = ImageEncoding(.png, options: EncodeOptions(bitsPerChannel: 16))
+        let file = try await fixture.pipeline.encodedImage(for: request, as: encoding)
+        let back = try CoderRegistry.standard().decode(file.data, options: DecodeOptions(depth: pq))
+        #expect(back.deepBitmap?.withPixels { [UInt8]($0) } == bright.withPixels { [UInt8]($0) })
+        #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+        fixture.pipeline.cache.clearMemory()
+        let read = try await fixture.pipeline.response(for: request)
+        #expect(read.origin == .disk && read.image.deepBitmap?.format == pq)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    /// A program's own image in PQ is kept as that, from the disk as well.
+    @Test func anImageOfAProviderKeepsItsLight() async throws {
+        let (fixture, pq) = (fixture(), DeepBitmap.Format(colorSpace: .bt2020PQ))
+        let deep = try DeepBitmap(size: PixelSize(20, 10), format: pq, isOpaque: true) { bytes in
+            let words = bytes.bindMemory(to: UInt16.self)
+            for index in words.indices { words[index] = index % 4 == 3 ? 65_535 : UInt16(index * 77 % 65_536) }
+        }
+        var request = ImageRequest(.provider(Drawing(cacheKey: "pq", drawn: try Image(deep))))
+        (request.decode.depth, request.decode.keepsDynamicRange) = (.init(), true)
+        for origin in ["provider", "disk"] {
+            let made = try await fixture.pipeline.image(for: request)
+            #expect(made.deepBitmap?.format == pq, "\(origin)")
+            #expect(made.deepBitmap?.withPixels { [UInt8]($0) } == deep.withPixels { [UInt8]($0) }, "\(origin)")
+            #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+            fixture.pipeline.cache.clearMemory()
+        }
+    }
+
     @Test func anImageOfAProviderHasThemToo() async throws {
         let (fixture, size) = (fixture(), PixelSize(20, 10))
         let deep = try DeepBitmap(size: size, format: .init(), isOpaque: true) { bytes in

@@ -55,6 +55,10 @@ halcyon_status halcyon_deep_convert(uint16_t *words, size_t pixels, const halcyo
 /// Converts straight RGBA of floats in place, as `halcyon_deep_convert` converts the colours of pixels.
 void halcyon_deep_convert_floats(float *rgba, size_t pixels, const halcyon_deep_conversion *conversion);
 
+/// Finds the light of the brightest channel of each pixel, where 1 is white: the most of it, and its mean.
+halcyon_status halcyon_deep_content_light(const uint16_t *words, halcyon_channels channels, halcyon_transfer transfer,
+                                          size_t pixels, double *most, double *mean);
+
 /// Writes straight RGBA of 0 to 65,535. `result` may be `words`.
 void halcyon_deep_straighten(const uint16_t *words, halcyon_channels channels, bool is_multiplied, uint16_t *result,
                              size_t pixels);
@@ -98,5 +102,20 @@ halcyon_status halcyon_deep_resample(halcyon_bitmap source, halcyon_region regio
 /// Does with pixels of 16 bits what `halcyon_orient` does with those of 8.
 halcyon_status halcyon_deep_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,
                                    halcyon_cancelled cancelled, void *context);
+
+/// The gains of a map, for red, green and blue: stops by the weight of a display, `minimum + range * value ^ exponent`.
+typedef struct {
+    float exponent[3], minimum[3], range[3];
+    /// Added to the light before, and taken from it afterwards.
+    float base_offset[3], alternate_offset[3];
+    /// Whether the gains are for the light of other primaries: that is found by `matrix` and left by `inverse`, row by row.
+    bool mixes;
+    double matrix[9], inverse[9];
+} halcyon_gain;
+
+/// Changes premultiplied halfs of linear light, of rows without padding, by the gains of a map in BGRA, which is spread over all of them
+/// with straight lines between its values.
+halcyon_status halcyon_deep_brighten(halcyon_bitmap light, halcyon_bitmap map, const halcyon_gain *gain,
+                                     halcyon_cancelled cancelled, void *context);
 
 #endif
