@@ -173,7 +173,7 @@ let package = Package(
             "CHalcyonSVG", "SVG", dependencies: ["CHalcyonCodecs", "CCairo"],
             libraries: ["rsvg-2", "gobject-2.0", "glib-2.0", "cairo"]),
         // No library of the system: a worker opens gdk-pixbuf and its loaders when it starts.
-        cTarget("CHalcyonGdkPixbuf", "GdkPixbuf", dependencies: ["CHalcyonCodecs"]),
+        cTarget("CHalcyonGdkPixbuf", "GdkPixbuf", dependencies: ["CHalcyonCodecs", "CHalcyonWorker"]),
         // Not a system library: its headers include each other by a path that only a .pc file knows, else this folder.
         .target(name: "CXML2", path: "Sources/CLibraries/CXML2", linkerSettings: [.linkedLibrary("xml2")]),
         cTarget("CHalcyonCurl", "Curl", dependencies: ["CCurl", "CSSL"], libraries: ["curl", "ssl", "crypto"]),

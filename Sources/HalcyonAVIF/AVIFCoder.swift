@@ -10,12 +10,10 @@ import HalcyonSystem
 /// A decode works at the stored size, in one step that cannot be cancelled. The picture is cropped to its clean
 /// aperture (`clap`), and shown as a whole if that is invalid. Chrome does so only if the aperture begins in the corner.
 /// Above 8 bits, colours are converted before they are rounded.
-package struct AVIFCoder: ThumbnailImageDecoder {
+package struct AVIFCoder: ISOImageDecoder {
     package init() {}
 
-    package var formats: [ImageFormat] { [.avif] }
-
-    package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .avif) }
+    package var isoFormat: ImageFormat { .avif }
 
     package func probe(_ data: Data) throws -> ImageInfo {
         try data.withUnsafeBytes { bytes in
@@ -29,18 +27,6 @@ package struct AVIFCoder: ThumbnailImageDecoder {
         }
     }
 
-    package func embeddedThumbnail(in data: Data) -> Data? {
-        ISOThumbnail.file(in: data, format: .avif)
-    }
-
-    package func awaitsThumbnail(in data: Data) -> Bool {
-        ISOThumbnail.isArriving(in: data, format: .avif)
-    }
-
-    package func metadataByteCount(_ data: Data) -> Int {
-        data.read { ISOImageHeader($0).profileByteCount }
-    }
-
     package func colorProfile(of data: Data) -> ColorProfile? {
         data.withUnsafeBytes { bytes in try? AVIFFile.read(bytes) { $0.isDeep ? nil : $0.colorProfile } }
     }
@@ -52,10 +38,6 @@ package struct AVIFCoder: ThumbnailImageDecoder {
         }
         guard case .icc(let profile, _)? = profile else { return nil }
         return profile
-    }
-
-    package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
-        data.read { try? ISOItems($0, format: .avif).extent(of: info) } ?? CodedExtent(info)
     }
 
     /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of a reference frame's

@@ -85,6 +85,12 @@ public protocol ImageDecoder: ImageCoder {
     func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap
 }
 
+/// A decoder that opens libraries, which a worker can do only before it gives up its rights.
+package protocol PreparedDecoder: ImageDecoder {
+    /// Opens them, in a process without other threads.
+    func prepare()
+}
+
 extension ImageDecoder {
     public var requiresIsolation: Bool { false }
 

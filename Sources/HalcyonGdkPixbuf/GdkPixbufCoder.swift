@@ -9,12 +9,14 @@ import HalcyonSystem
 /// Loaders are old C code, and some are modules of third parties, so files are decoded in workers only (`requiresIsolation`). Headers
 /// are read here, in Swift, and checked against the limits before a loader sees the file. The format alone says which loader gets
 /// it: none looks at the bytes to find out.
-package struct GdkPixbufCoder: ImageDecoder {
+package struct GdkPixbufCoder: ImageDecoder, PreparedDecoder {
     package init() {}
 
     package var formats: [ImageFormat] { FormatProduct.ofLoaders }
 
     package var requiresIsolation: Bool { true }
+
+    package func prepare() { Loaders.open() }
 
     package func canDecode(_ data: Data) -> Bool { FormatSniffer.loaderFormat(of: data) != nil }
 

@@ -6,7 +6,8 @@ import HalcyonSystem
 
 /// The loaders of gdk-pixbuf that the system has.
 ///
-/// They are opened by the first decode, all at once: that of the worker's warm-up, since no file can be opened after it.
+/// They are opened all at once by a worker before it gives up its rights, since it can open no file after that. One that starts a
+/// thread, fails or hangs when it is opened is left out.
 enum Loaders {
     /// A loader, which never changes and is never closed.
     private struct Loader: @unchecked Sendable {
@@ -26,14 +27,16 @@ enum Loaders {
         }
     }()
 
+    static func open() { _ = opened }
+
     /// Decodes a file by the first of these loaders that is there.
     ///
-    /// - Throws: `CodecError.unsupportedFormat` if none is; `CodecError.damaged`, `BitmapError`, `CancellationError`.
+    /// - Throws: `CodecError.loaderMissing` if none is; `CodecError.damaged`, `BitmapError`, `CancellationError`.
     static func decode(
         _ data: Data, as info: ImageInfo, by names: [String], size: PixelSize, context: WorkContext
     ) throws -> Bitmap {
         guard let loader = names.lazy.compactMap({ opened[$0] }).first else {
-            throw CodecError.unsupportedFormat(info.format)
+            throw CodecError.loaderMissing(info.format)
         }
         return try CodecCall.decode(info.format, size: size, isOpaque: !info.hasAlpha, context: context) {
             bitmap, call in

@@ -10,12 +10,10 @@ import HalcyonSystem
 ///
 /// A decode works at the stored size, in one step that cannot be cancelled; more than 8 bits are rounded to 8, those
 /// of PQ and HLG after they are converted, unless they are asked for. HEIC is written by the module HalcyonHEICEncoding.
-package struct HEICCoder: ThumbnailImageDecoder {
+package struct HEICCoder: ISOImageDecoder {
     package init() {}
 
-    package var formats: [ImageFormat] { [.heic] }
-
-    package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: .heic) }
+    package var isoFormat: ImageFormat { .heic }
 
     package func probe(_ data: Data) throws -> ImageInfo {
         try data.withUnsafeBytes { bytes in
@@ -32,18 +30,6 @@ package struct HEICCoder: ThumbnailImageDecoder {
         }
     }
 
-    package func embeddedThumbnail(in data: Data) -> Data? {
-        ISOThumbnail.file(in: data, format: .heic)
-    }
-
-    package func awaitsThumbnail(in data: Data) -> Bool {
-        ISOThumbnail.isArriving(in: data, format: .heic)
-    }
-
-    package func metadataByteCount(_ data: Data) -> Int {
-        data.read { ISOImageHeader($0).profileByteCount }
-    }
-
     package func colorProfile(of data: Data) -> ColorProfile? {
         data.withUnsafeBytes { bytes in
             try? HEICFile.read(bytes) { $0.deepProfile == nil ? $0.colorProfile : nil }
@@ -54,10 +40,6 @@ package struct HEICCoder: ThumbnailImageDecoder {
         let profile = data.withUnsafeBytes { bytes in (try? HEICFile.read(bytes) { $0.colorProfile }) ?? nil }
         guard case .icc(let data, _) = profile else { return nil }
         return data
-    }
-
-    package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
-        data.read { try? ISOItems($0, format: .heic).extent(of: info) } ?? CodedExtent(info)
     }
 
     /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of the RGBA image that

@@ -22,30 +22,17 @@ package struct ImageGeometry: Sendable {
         (self.part, self.scaling, self.orientation) = (part, scaling, orientation)
     }
 
-    /// Returns the bitmap itself if nothing changes.
-    ///
-    /// - Throws: `BitmapError`, `CancellationError`.
-    package func applied(to bitmap: Bitmap, context: WorkContext) throws -> Bitmap {
-        if let scaling, part != nil || !scaling.geometry.isIdentity(for: bitmap.size) {
-            let scaled = try bitmap.resampled(
-                part, scaling.geometry, filter: scaling.filter, light: scaling.light, context: context)
-            return orientation == .up ? scaled : try scaled.oriented(nil, orientation, context: context)
-        }
-        if orientation != .up { return try bitmap.oriented(part, orientation, context: context) }
-        return try part.map { try bitmap.cropped(to: $0, context: context) } ?? bitmap
-    }
-
     /// Returns the pixels themselves if nothing changes.
     ///
     /// - Throws: `BitmapError`, `CancellationError`.
-    package func applied(to deep: DeepBitmap, context: WorkContext) throws -> DeepBitmap {
-        if let scaling, part != nil || !scaling.geometry.isIdentity(for: deep.size) {
-            let scaled = try deep.resampled(
+    package func applied<Pixels: PlacedPixels>(to pixels: Pixels, context: WorkContext) throws -> Pixels {
+        if let scaling, part != nil || !scaling.geometry.isIdentity(for: pixels.size) {
+            let scaled = try pixels.resampled(
                 part, scaling.geometry, filter: scaling.filter, light: scaling.light, context: context)
             return orientation == .up ? scaled : try scaled.oriented(nil, orientation, context: context)
         }
-        if orientation != .up { return try deep.oriented(part, orientation, context: context) }
-        return try part.map { try deep.cropped(to: $0, context: context) } ?? deep
+        if orientation != .up { return try pixels.oriented(part, orientation, context: context) }
+        return try part.map { try pixels.cropped(to: $0, context: context) } ?? pixels
     }
 
     /// Returns the gain map of the same part of an image of this size.
@@ -64,6 +51,20 @@ package struct ImageGeometry: Sendable {
             orientation == .up ? scaled : try scaled.oriented(nil, orientation, context: context))
     }
 }
+
+/// Pixels in rows, of any depth, which are cut, scaled and turned.
+package protocol PlacedPixels: AnyObject {
+    var size: PixelSize { get }
+
+    func resampled(
+        _ part: PixelRect?, _ geometry: ResizeGeometry, filter: ResizeFilter, light: ResizeLight, context: WorkContext
+    ) throws -> Self
+    func oriented(_ part: PixelRect?, _ orientation: Orientation, context: WorkContext) throws -> Self
+    func cropped(to rect: PixelRect, context: WorkContext) throws -> Self
+}
+
+extension Bitmap: PlacedPixels {}
+extension DeepBitmap: PlacedPixels {}
 
 extension ResizeGeometry {
     /// Returns the scaling of a gain map that covers a source of `size`, for the result of this scaling: the map keeps its ratio to the

@@ -44,6 +44,19 @@ static cmsUInt32Number layout(halcyon_color_model model, bool is_deep) {
     }
 }
 
+/// Takes ownership of both. Returns NULL without a transform.
+static halcyon_color *color_of(cmsContext context, cmsHTRANSFORM transform) {
+    halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
+    if (color == NULL) {
+        if (transform != NULL) halcyon_color_memory_lacks();
+        if (transform != NULL) cmsDeleteTransform(transform);
+        cmsDeleteContext(context);
+        return NULL;
+    }
+    *color = (halcyon_color){context, transform, NULL};
+    return color;
+}
+
 /// Takes ownership of the context and the profile. Returns NULL if lcms2 cannot make a conversion of them.
 static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyon_color_model model, bool is_deep) {
     cmsHPROFILE srgb = cmsCreate_sRGBProfileTHR(context);
@@ -59,15 +72,7 @@ static halcyon_color *make_color(cmsContext context, cmsHPROFILE profile, halcyo
         cmsCloseProfile(srgb);
     }
     cmsCloseProfile(profile);
-    halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
-    if (color == NULL) {
-        if (transform != NULL) halcyon_color_memory_lacks();
-        if (transform != NULL) cmsDeleteTransform(transform);
-        cmsDeleteContext(context);
-        return NULL;
-    }
-    *color = (halcyon_color){context, transform, NULL};
-    return color;
+    return color_of(context, transform);
 }
 
 static int difference(const uint8_t *a, const uint8_t *b) {
@@ -193,15 +198,7 @@ static halcyon_color *create_to_light(const uint8_t *bytes, size_t size, halcyon
     if (tone != NULL) cmsFreeToneCurve(tone);
     if (linear != NULL) cmsCloseProfile(linear);
     if (profile != NULL) cmsCloseProfile(profile);
-    halcyon_color *color = transform != NULL ? malloc(sizeof *color) : NULL;
-    if (color == NULL) {
-        if (transform != NULL) halcyon_color_memory_lacks();
-        if (transform != NULL) cmsDeleteTransform(transform);
-        cmsDeleteContext(context);
-        return NULL;
-    }
-    *color = (halcyon_color){context, transform};
-    return color;
+    return color_of(context, transform);
 }
 
 halcyon_color *halcyon_color_create_to_light(const uint8_t *bytes, size_t size, halcyon_color_model model,

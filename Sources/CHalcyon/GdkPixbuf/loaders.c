@@ -2,6 +2,7 @@
 #include "halcyon_gdk_pixbuf.h"
 
 #include <dlfcn.h>
+#include <halcyon_worker.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ const char *halcyon_loaders_prepare(void) {
     return dladdr(functions[0], &place) != 0 ? place.dli_fname : NULL;
 }
 
-halcyon_loader *halcyon_loader_open(const char *path) {
+static halcyon_loader *open_loader(const char *path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void (*fill)(loader_functions *) = NULL;
     if (library != NULL) *(void **)&fill = dlsym(library, "fill_vtable");
@@ -60,6 +61,12 @@ halcyon_loader *halcyon_loader_open(const char *path) {
     if (functions->load != NULL || has_steps) return loader;
     free(loader);
     return NULL;
+}
+
+static bool can_open(const void *path) { return open_loader(path) != NULL; }
+
+halcyon_loader *halcyon_loader_open(const char *path) {
+    return halcyon_box_try(can_open, path) ? open_loader(path) : NULL;
 }
 
 // MARK: - The file, read as a stream

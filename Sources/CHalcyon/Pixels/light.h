@@ -26,15 +26,15 @@ enum {
 void halcyon_light_row(const uint8_t *pixels, size_t count, float4 *line);
 
 // Converts up to `light_pixels` pixels, from `from` on, of `pairs` pairs of rows to a block. Its order is only known to
-// `halcyon_light_weigh`.
+// `halcyon_light_weigh` and `halcyon_light_finish`.
 void halcyon_light_block(const uint8_t *const *rows, size_t pairs, size_t from, size_t count, int16_t *block);
 
-// Weighs pairs of a block's rows, with two weights each, and adds the result to the sums of `count` pixels, a multiple of 4,
+// Weighs pairs of a block's rows, with two weights each, and adds the result to the sums of `count` pixels, a multiple of 8,
 // or begins the sums with it.
 void halcyon_light_weigh(const int16_t *block, const int16_t *weights, size_t pairs, size_t count, bool begins,
                          int32_t *sums);
 
-// Makes floats of the sums of `count` pixels, a multiple of 4, in their place.
+// Makes floats of the sums of `count` pixels, a multiple of 8, in their place.
 float4 *halcyon_light_finish(int32_t *sums, size_t count);
 
 // Encodes `count` pixels, whose values times `scale` are from 0 to 1: a colour is divided by its alpha, encoded, and multiplied

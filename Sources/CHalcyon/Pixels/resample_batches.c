@@ -55,8 +55,8 @@ bool halcyon_prepare_batches(halcyon_row_sink *sink) {
     size_t width = (size_t)sink->result.width, columns = sink->columns.end - sink->columns.first;
     sink->kept_rows = begun_rows(&sink->down, sink->result.height);
     // With a pixel that is read but has no effect; whole vectors, here and below.
-    sink->stride = rounded_up(columns + 1, 4);
-    size_t scaled = rounded_up(width, 4);
+    sink->stride = rounded_up(columns + 1, 8);
+    size_t scaled = rounded_up(width, 8);
     sink->line = sink->scaled = allocate((scaled + sink->kept_rows * sink->stride) * sizeof *sink->line);
     sink->bytes = allocate(light_rows * sink->source_width * 4);
     sink->block = allocate(light_rows / 2 * light_pair * sizeof *sink->block);
@@ -102,7 +102,7 @@ static void add_block(halcyon_row_sink *sink, int first, int count, size_t x, si
         part rows = needed(sink, y, first, count);
         if (rows.from >= rows.to) continue;
         size_t from = (size_t)rows.from / 2, to = ((size_t)rows.to + 1) / 2;
-        halcyon_light_weigh(sink->block + from * light_pair, picked + from * 2, to - from, rounded_up(columns, 4),
+        halcyon_light_weigh(sink->block + from * light_pair, picked + from * 2, to - from, rounded_up(columns, 8),
                             sink->down.items[y].first >= first, sums_of(sink, y) + x * 4);
     }
 }
@@ -123,7 +123,7 @@ static void add_batch(halcyon_row_sink *sink, int first, int count, const uint8_
     }
     for (; sink->done < sink->begun && items[sink->done].first + items[sink->done].count <= first + count;
          sink->done++) {
-        float4 *line = halcyon_light_finish(sums_of(sink, sink->done), rounded_up(columns, 4));
+        float4 *line = halcyon_light_finish(sums_of(sink, sink->done), rounded_up(columns, 8));
         halcyon_weigh_line(line, sink->scaled, sink->across.items, width);
         halcyon_light_store(sink->scaled, width, 1 / ((float)light_white * (float)sink->one),
                             sink->result.pixels + (size_t)sink->done * width * 4);

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -241,6 +242,12 @@ void halcyon_box_close_files(int last) {
 /// whose program has ended without it.
 #define BOX_PROCESSOR_SECONDS 3600
 
+/// The time that one trial may take.
+#define BOX_TRIAL_SECONDS 2
+
+/// The status of a trial that went well, which is none that work would end the process with.
+#define BOX_TRIAL_PASSED 93
+
 static int thread_count(void) {
     DIR *folder = opendir("/proc/self/task");
     if (folder == NULL) return 0;
@@ -261,6 +268,30 @@ bool halcyon_box_is_alone(void) {
 static int limit(int kind, rlim_t value) {
     struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
     return setrlimit((__rlimit_resource_t)kind, &limit);
+}
+
+bool halcyon_box_try(bool (*work)(const void *), const void *user) {
+    // A sanitizer has threads of its own.
+    int threads = thread_count();
+    // The end of a child that is ignored cannot be waited for.
+    signal(SIGCHLD, SIG_DFL);
+    pid_t copy = fork();
+    if (copy < 0) return true;
+    if (copy == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGALRM, SIG_DFL);
+        alarm(BOX_TRIAL_SECONDS);
+        bool is_fit = limit(RLIMIT_CORE, 0) == 0 && work(user) && thread_count() <= threads;
+        // No destructor runs.
+        _exit(is_fit ? BOX_TRIAL_PASSED : 1);
+    }
+    int status = -1;
+    while (waitpid(copy, &status, 0) < 0) {
+        if (errno != EINTR) return false;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == BOX_TRIAL_PASSED;
 }
 
 /// Gives up what the superuser may do beyond others.

@@ -18,7 +18,7 @@ struct DiskImageReader {
     /// a miss, since it can be made again from its source.
     func finished(_ key: ImageKey) async throws -> CachedImage? {
         guard key.isProcessed, key.isStorable, let (entry, diskKey) = await finishedEntry(key),
-            let (info, http, hadGainMap) = entry.finishedImage
+            let facts = entry.finishedImage
         else { return nil }
         try Task.checkCancellation()
         let options = key.finishedOptions
@@ -30,9 +30,7 @@ struct DiskImageReader {
             } else {
                 pixels = try await decoded(data, options: options)
             }
-            // Not every format holds a gain map.
-            guard !key.decode.decodesGainMap || !hadGainMap || pixels.gainMap != nil else { return nil }
-            return CachedImage(image: pixels.withInfo(info), encodedBytes: entry.data.count, http: http)
+            return facts.cachedImage(pixels, for: key, encodedBytes: entry.data.count)
         } catch let error as CodecError {
             if error.blamesBytes { await cache.disk?.remove(diskKey) }
             return nil

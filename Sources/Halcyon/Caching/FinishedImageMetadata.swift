@@ -62,14 +62,29 @@ private struct FinishedImageMetadata: Codable {
     }
 }
 
+/// The facts about a finished image's source.
+struct FinishedImageFacts {
+    let info: ImageInfo
+    let http: HTTPCacheMetadata?
+    let hadGainMap: Bool
+
+    /// Returns the image of the pixels that its entry holds; nil if they have lost a gain map that the key asks for: not every
+    /// format holds one.
+    func cachedImage(_ pixels: Image, for key: ImageKey, encodedBytes: Int) -> CachedImage? {
+        guard !key.decode.decodesGainMap || !hadGainMap || pixels.gainMap != nil else { return nil }
+        return CachedImage(image: pixels.withInfo(info), encodedBytes: encodedBytes, http: http)
+    }
+}
+
 extension DiskEntry {
     /// The facts about a finished image's source; nil if another version wrote the entry.
-    var finishedImage: (info: ImageInfo, http: HTTPCacheMetadata?, hadGainMap: Bool)? {
+    var finishedImage: FinishedImageFacts? {
         guard let stored = try? JSONDecoder().decode(FinishedImageMetadata.self, from: metadata), let info = stored.info
         else { return nil }
         let http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
         // Unreadable HTTP metadata may have forbidden the use of this entry.
-        return stored.http != nil && http == nil ? nil : (info, http, stored.map ?? false)
+        guard stored.http == nil || http != nil else { return nil }
+        return FinishedImageFacts(info: info, http: http, hadGainMap: stored.map ?? false)
     }
 }
 

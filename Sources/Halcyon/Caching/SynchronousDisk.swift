@@ -46,12 +46,11 @@ struct SynchronousDisk {
         case .answers(let rule):
             let (coders, options) = (resolved.coordinator.configuration.coders, resolved.key.finishedOptions)
             let pixels = try decoded(entry, coders, options: options, isFinished: true, &metrics)
-            guard !resolved.key.decode.decodesGainMap || !finished.hadGainMap || pixels.gainMap != nil else {
+            let bytes = entry.data.count
+            guard let cached = finished.cachedImage(pixels, for: resolved.key, encodedBytes: bytes) else {
                 metrics.misses.append(CacheMiss(.diskProcessed, .notFound))
                 return nil
             }
-            let cached = CachedImage(
-                image: pixels.withInfo(finished.info), encodedBytes: entry.data.count, http: finished.http)
             return ((cached, rule), .diskProcessed)
         }
     }

@@ -25,8 +25,7 @@ struct EncodeJob {
             return switch encoding.kind {
             case .original: try await job.original()
             case .encoded(let format, let options): try await job.encoded(as: format, options)
-            case .transcoded(let format, let effort):
-                try await job.kept { try await job.transcoded(to: format, effort, in: $0) }
+            case .transcoded(let format, let effort): try await job.transcoded(to: format, effort)
             }
         }
         if request.cachePolicy.waitsForStore { await ImageStore(request).drain() }
@@ -57,6 +56,11 @@ struct EncodeJob {
             FetchJob.keep(fetched, of: nil, resolved, subscription)
             return (fetched, info)
         }
+    }
+
+    private func transcoded(to format: ImageFormat, _ effort: Int?) async throws -> EncodedAnswer {
+        try require(format) { try $0.requireTranscoding(to: format) }
+        return try await kept { try await transcoded(to: format, effort, in: $0) }
     }
 
     private func transcoded(
@@ -90,17 +94,21 @@ struct EncodeJob {
     // MARK: - An encoding
 
     private func encoded(as format: ImageFormat, _ options: EncodeOptions) async throws -> EncodedAnswer {
-        // Checked before anything is fetched.
-        do {
-            try resolved.coders.requireEncoder(for: format, options: options)
-        } catch {
-            throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
-        }
+        try require(format) { try $0.requireEncoder(for: format, options: options) }
         return try await kept { slots in
             let keepsGainMap = options.keepsGainMap && format == .jpeg && resolved.key.processors.keepGainMap
             let request = keepsGainMap ? resolved.decodingGainMap() : resolved
             let loaded = try await RequestLoad(resolved: request, subscription: subscription).image()
             return try await encode(loaded, as: format, options, in: slots)
+        }
+    }
+
+    /// Checks that there are coders for a format, before anything is fetched.
+    private func require(_ format: ImageFormat, _ check: (CoderRegistry) throws -> Void) throws {
+        do {
+            try check(resolved.coders)
+        } catch {
+            throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
     }
 

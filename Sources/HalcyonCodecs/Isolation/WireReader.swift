@@ -223,6 +223,9 @@ extension KeyEncoder {
             encode(9)
             encode(wire: format)
             encode(reason.wire)
+        case CodecError.loaderMissing(let format):
+            encode(10)
+            encode(wire: format)
         default:
             encode(8)
             encode("\(error)".wire)
@@ -245,6 +248,7 @@ extension WireReader {
         case 7: return CancellationError()
         case 8: return WorkerError(description: try text())
         case 9: return CodecError.encodingFailed(try format(), reason: try text())
+        case 10: return CodecError.loaderMissing(try format())
         default: throw WireError.invalid("an unknown error")
         }
     }

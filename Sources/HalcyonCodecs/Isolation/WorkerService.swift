@@ -50,9 +50,6 @@ struct WorkerService {
         <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><text y="8" font-size="8">a</text></svg>
         """
 
-    /// A bitmap of one pixel, which makes the coder of the system's loaders open all of them.
-    private static let bit = "P1 1 1 1\n"
-
     /// Lets the libraries read what they read once: settings, lists of fonts, the number of processors.
     func warmUp(_ kind: WorkerKind) {
         _ = SystemGrant.current
@@ -63,7 +60,7 @@ struct WorkerService {
         switch kind {
         case .plain: break
         case .fonts: _ = try? coders.decode(Data(Self.drawing.utf8))
-        case .loaders: _ = try? coders.decode(Data(Self.bit.utf8))
+        case .loaders: for case let decoder as any PreparedDecoder in coders.coders { decoder.prepare() }
         }
     }
 

@@ -8,6 +8,8 @@ public enum CodecError: Error, Sendable, CustomStringConvertible {
     /// The format is known, but no coder for it is built in or was added. The product is that of the package halcyon whose
     /// coder does it, if the program does not link that product; otherwise nil.
     case unsupportedFormat(ImageFormat, product: String? = nil)
+    /// The format is read by a loader of gdk-pixbuf, of which the system has none for it, or one that a worker cannot open.
+    case loaderMissing(ImageFormat)
     /// No format that can be written has this file extension. The formats are those that can be; the product as above.
     case unsupportedExtension(String, encodable: [ImageFormat], product: String? = nil)
     /// The file is broken or was cut off.
@@ -28,7 +30,7 @@ public enum CodecError: Error, Sendable, CustomStringConvertible {
     public var code: String {
         switch self {
         case .notAnImage: "notAnImage"
-        case .unsupportedFormat, .unsupportedExtension: "unsupportedFormat"
+        case .unsupportedFormat, .loaderMissing, .unsupportedExtension: "unsupportedFormat"
         case .damaged: "damagedImage"
         case .limitExceeded: "limitExceeded"
         case .encodingFailed: "processing"
@@ -42,6 +44,7 @@ public enum CodecError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .notAnImage(let what): "not an image: the data is \(what)"
         case .unsupportedFormat(let format, _): "no coder for \(format)" + (advice.map { ": \($0)" } ?? "")
+        case .loaderMissing(let format): "no loader for \(format) is installed that a worker can open"
         case .unsupportedExtension(let text, let formats, _):
             "the file extension '\(text)' names no format that can be written: "
                 + (formats.isEmpty ? "there is no encoder" : formats.map(\.name).joined(separator: ", "))
@@ -74,6 +77,7 @@ extension CodecError: LocalizedError {
         case .unsupportedFormat(_, let product?), .unsupportedExtension(_, _, let product?):
             "Link the product \(product) of the package halcyon."
         case .unsupportedFormat: "Add a coder for the format to CoderRegistry."
+        case .loaderMissing: "Install a loader of gdk-pixbuf for the format."
         case .unsupportedExtension: "Use another extension, or say the format."
         case .damaged: "Set DecodeOptions.allowsIncomplete to decode what there is of the file."
         case .limitExceeded: "Request a smaller size, or raise the limit for sources that are trusted."
@@ -102,6 +106,7 @@ extension CodecError: Hashable {
         case .failed(let format, let error): [6, format, ObjectIdentifier(type(of: error)), "\(error)"]
         case .stopped(let format, let stop): [7, format, stop]
         case .isolationUnavailable(let reason): [8, reason]
+        case .loaderMissing(let format): [9, format]
         }
     }
 }

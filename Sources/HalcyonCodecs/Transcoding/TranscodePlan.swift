@@ -52,6 +52,15 @@ extension CoderRegistry {
         transcoder(from: source, to: target) != nil
     }
 
+    /// Checks that some source can be had in a format: one that has it already, or one that a coder rewrites as it.
+    ///
+    /// - Throws: `CodecError.unsupportedFormat`.
+    package func requireTranscoding(to format: ImageFormat) throws {
+        let isRead = coders.contains { $0 is any ImageDecoder && $0.formats.contains(format) }
+        let isMade = coders.contains { coder in coder.formats.contains { canTranscode(from: $0, to: format) } }
+        guard isRead || isMade else { throw CodecError.noEncoder(for: format) }
+    }
+
     /// Returns the plan for a file whose header is within the limits of the options.
     ///
     /// - Throws: `CodecError.encodingFailed`, `.unsupportedFormat`, `.isolationUnavailable`; `CancellationError`.

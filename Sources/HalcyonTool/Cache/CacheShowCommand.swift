@@ -9,20 +9,11 @@ struct CacheShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the cache entries of a source.")
 
-    @Argument(help: "The URL that was loaded.")
-    var source: String
-    @OptionGroup var cache: CacheFolder
-    @Flag(help: "Prints one JSON object.")
-    var json = false
+    @OptionGroup var cached: CachedSource
 
     func run() async throws {
-        let images = ImageCache(disk: cache.diskCache)
-        guard let entry = await images.storedOriginal(for: ImageRequest(SourceList.source(source))) else {
-            Output.error("\(SourceList.withoutUser(source)): not in the cache (notInCache)")
-            throw ExitCode(1)
-        }
-        let report = CacheEntryReport(source: SourceList.withoutUser(source), entry: entry)
-        if json {
+        let report = CacheEntryReport(source: cached.name, entry: try await cached.entry())
+        if cached.json {
             Output.line(Output.json(report))
         } else {
             Output.line("source      \(report.source)")
@@ -33,6 +24,28 @@ struct CacheShowCommand: AsyncParsableCommand {
             if let freshUntil = report.freshUntil { Output.line("fresh until \(freshUntil)") }
             if let etag = report.etag { Output.line("etag        \(etag)") }
         }
+    }
+}
+
+/// The source of a command on what the cache has of it.
+struct CachedSource: ParsableArguments {
+    @Argument(help: "The URL that was loaded.")
+    var source: String
+    @OptionGroup var cache: CacheFolder
+    @Flag(help: "Prints one JSON object.")
+    var json = false
+
+    var images: ImageCache { ImageCache(disk: cache.diskCache) }
+    var request: ImageRequest { ImageRequest(SourceList.source(source)) }
+    var name: String { SourceList.withoutUser(source) }
+
+    /// Returns the entry with the source's bytes.
+    ///
+    /// - Throws: `ExitCode`, after an error was printed, if there is none.
+    func entry() async throws -> DiskEntry {
+        if let entry = await images.storedOriginal(for: request) { return entry }
+        Output.error("\(name): not in the cache (notInCache)")
+        throw ExitCode(1)
     }
 }
 

@@ -7,21 +7,12 @@ struct CacheRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a source from the cache.")
 
-    @Argument(help: "The URL that was loaded.")
-    var source: String
-    @OptionGroup var cache: CacheFolder
-    @Flag(help: "Prints one JSON object.")
-    var json = false
+    @OptionGroup var cached: CachedSource
 
     func run() async throws {
-        let images = ImageCache(disk: cache.diskCache)
-        let request = ImageRequest(SourceList.source(source))
-        guard let entry = await images.storedOriginal(for: request) else {
-            Output.error("\(SourceList.withoutUser(source)): not in the cache (notInCache)")
-            throw ExitCode(1)
-        }
-        await images.remove(request)
-        CacheTidyReport(removedEntries: 1, removedBytes: entry.data.count).say(json: json)
+        let entry = try await cached.entry()
+        await cached.images.remove(cached.request)
+        CacheTidyReport(removedEntries: 1, removedBytes: entry.data.count).say(json: cached.json)
     }
 }
 

@@ -96,6 +96,7 @@ import Testing
         struct Mine: Error {}
         let codec: [String: CodecError] = [
             "notAnImage": .notAnImage("x"), "unsupportedFormat": .unsupportedFormat(.png),
+            "loaderMissing": .loaderMissing(.icns),
             "unsupportedExtension": .unsupportedExtension("x", encodable: []),
             "damaged": .damaged(.png, reason: "x"), "limitExceeded": .limitExceeded("x", value: 2, limit: 1),
             "encodingFailed": .encodingFailed(.png, reason: "x"), "stopped": .stopped(.png, .forbiddenCall),

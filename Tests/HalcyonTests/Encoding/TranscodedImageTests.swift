@@ -88,6 +88,24 @@ struct TranscodedImageTests {
         #expect(error?.code == "notAnImage")
     }
 
+    @Test func aFormatThatNoCoderKnowsIsRefusedBeforeAnythingIsAskedFor() async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve("png/rgb8.png")
+        let unknown = ImageFormat("pcx", fileExtension: "pcx", mimeType: "image/x-pcx")
+        let error = await #expect(throws: ImagePipelineError.self) {
+            try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .transcoded(to: unknown))
+        }
+        guard case .encoding(_, .unsupportedFormat(unknown, nil))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(fixture.transport.requestCount == 0)
+        // A source may have a format already that nothing is rewritten as.
+        let answer = try await fixture.pipeline.encodedImage(for: ImageRequest(url), as: .transcoded(to: .png))
+        #expect(try answer.data == TestFiles.data("png/rgb8.png"))
+        #expect(fixture.transport.requestCount == 1)
+    }
+
     @Test func encodingsAreEqualByFormatAndEffort() {
         #expect(Self.toJPEGXL == .transcoded(to: .jpegXL))
         #expect(Self.toJPEGXL != .transcoded(to: .jpeg))

@@ -80,6 +80,7 @@ import Testing
             ImagePipelineError.allSourcesFailed(source: "a", [.notInCache(source: "a")]),
             ImagePipelineError.download(source: "a", DownloadError(.offline, url: URL(web: "http://images.test/a"))),
             CodecError.unsupportedFormat(.heic, product: "HalcyonHEIC"), CodecError.unsupportedFormat(.ico),
+            CodecError.loaderMissing(.icns),
             CodecError.unsupportedExtension("bin", encodable: [.png]), CodecError.damaged(.png, reason: "x"),
             CodecError.limitExceeded("pixels", value: 2, limit: 1), DiskCacheError.tooLarge,
             DiskCacheError.foreignFolder("/tmp/a"),
@@ -102,14 +103,15 @@ import Testing
         #expect(one != .failed(.png, Other()) && one != .failed(.jpeg, Mine()))
         let different: Set<CodecError> = [
             one, .notAnImage("x"), .notAnImage("y"), .unsupportedFormat(.png), .unsupportedFormat(.png, product: "x"),
-            .unsupportedFormat(.jpeg), .unsupportedExtension("x", encodable: []),
+            .unsupportedFormat(.jpeg), .loaderMissing(.png), .loaderMissing(.jpeg),
+            .unsupportedExtension("x", encodable: []),
             .unsupportedExtension("y", encodable: []), .unsupportedExtension("x", encodable: [.png]),
             .unsupportedExtension("x", encodable: [], product: "x"), .damaged(.png, reason: "x"),
             .damaged(.png, reason: "y"), .damaged(.jpeg, reason: "x"), .encodingFailed(.png, reason: "x"),
             .limitExceeded("x", value: 2, limit: 1), .limitExceeded("x", value: 3, limit: 1),
             .limitExceeded("x", value: 2, limit: 2), .limitExceeded("y", value: 2, limit: 1),
         ]
-        #expect(different.count == 18)
+        #expect(different.count == 20)
     }
 
     @Test func downloadsAreComparedWithoutWhatIsBehindThem() {

@@ -12,7 +12,8 @@ const char *halcyon_loaders_prepare(void);
 /// A loader that is open, for good.
 typedef struct halcyon_loader halcyon_loader;
 
-/// Opens the loader at a path. NULL if it cannot be opened, or has no function that reads a still image.
+/// Opens the loader at a path, in a process without other threads. NULL if it cannot be opened, has no function that reads a still
+/// image, or starts a thread when it is opened, which a worker may not have. It is tried in a copy of the process first.
 halcyon_loader *halcyon_loader_open(const char *path);
 
 /// Decodes a file into the bitmap.

@@ -1,0 +1,23 @@
+import Foundation
+import HalcyonImage
+
+/// A decoder of one format whose files are containers of items, which are read here, in Swift.
+package protocol ISOImageDecoder: ThumbnailImageDecoder {
+    var isoFormat: ImageFormat { get }
+}
+
+extension ISOImageDecoder {
+    package var formats: [ImageFormat] { [isoFormat] }
+
+    package func canDecode(_ data: Data) -> Bool { FormatSniffer.hasSignature(data, of: isoFormat) }
+
+    package func embeddedThumbnail(in data: Data) -> Data? { ISOThumbnail.file(in: data, format: isoFormat) }
+
+    package func awaitsThumbnail(in data: Data) -> Bool { ISOThumbnail.isArriving(in: data, format: isoFormat) }
+
+    package func metadataByteCount(_ data: Data) -> Int { data.read { ISOImageHeader($0).profileByteCount } }
+
+    package func codedExtent(of data: Data, info: ImageInfo) -> CodedExtent {
+        data.read { try? ISOItems($0, format: isoFormat).extent(of: info) } ?? CodedExtent(info)
+    }
+}
