@@ -1,4 +1,6 @@
+#include <setjmp.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <avif/avif.h>
 #include <jxl/decode.h>
@@ -18,6 +20,43 @@ bool bench_decode_png(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
     bool is_done = bench_make_bitmap(bitmap, (int)image.width, (int)image.height)
         && png_image_finish_read(&image, NULL, bitmap->pixels, 0, NULL);
     png_image_free(&image);
+    if (!is_done) bench_free_bitmap(bitmap);
+    return is_done;
+}
+
+typedef struct {
+    const uint8_t *data;
+    size_t left;
+} png_source;
+
+static void read_png(png_structp png, png_bytep bytes, size_t count) {
+    png_source *source = png_get_io_ptr(png);
+    if (count > source->left) png_error(png, "cut off");
+    memcpy(bytes, source->data, count);
+    source->data += count;
+    source->left -= count;
+}
+
+bool bench_decode_deep_png(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
+    *bitmap = (bench_bitmap){0};
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    png_source source = {data, size};
+    volatile bool is_done = false;
+    if (info != NULL && !setjmp(png_jmpbuf(png))) {
+        png_set_read_fn(png, &source, read_png);
+        png_read_info(png, info);
+        int width = (int)png_get_image_width(png, info), height = (int)png_get_image_height(png, info);
+        png_set_swap(png);
+        png_set_add_alpha(png, 0xFFFF, PNG_FILLER_AFTER);
+        png_read_update_info(png, info);
+        if (png_get_rowbytes(png, info) == (size_t)width * 8 && bench_make_bitmap(bitmap, width * 2, height)) {
+            for (int y = 0; y < height; y++) png_read_row(png, bitmap->pixels + (size_t)y * (size_t)width * 8, NULL);
+            png_read_end(png, NULL);
+            is_done = true;
+        }
+    }
+    png_destroy_read_struct(&png, &info, NULL);
     if (!is_done) bench_free_bitmap(bitmap);
     return is_done;
 }
@@ -52,7 +91,7 @@ bool bench_decode_webp_scaled(const uint8_t *data, size_t size, int fraction, be
     return false;
 }
 
-bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
+static bool decode_avif(const uint8_t *data, size_t size, avifRGBFormat format, int bytes, bench_bitmap *bitmap) {
     *bitmap = (bench_bitmap){0};
     avifDecoder *decoder = avifDecoderCreate();
     if (decoder == NULL) return false;
@@ -62,17 +101,25 @@ bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
         && avifDecoderNextImage(decoder) == AVIF_RESULT_OK) {
         avifRGBImage rgb;
         avifRGBImageSetDefaults(&rgb, decoder->image);
-        rgb.format = AVIF_RGB_FORMAT_BGRA;
-        rgb.depth = 8;
-        if (bench_make_bitmap(bitmap, (int)rgb.width, (int)rgb.height)) {
+        rgb.format = format;
+        rgb.depth = (uint32_t)bytes * 8;
+        if (bench_make_bitmap(bitmap, (int)rgb.width * bytes, (int)rgb.height)) {
             rgb.pixels = bitmap->pixels;
-            rgb.rowBytes = rgb.width * 4;
+            rgb.rowBytes = rgb.width * 4 * (uint32_t)bytes;
             is_done = avifImageYUVToRGB(decoder->image, &rgb) == AVIF_RESULT_OK;
         }
     }
     avifDecoderDestroy(decoder);
     if (!is_done) bench_free_bitmap(bitmap);
     return is_done;
+}
+
+bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
+    return decode_avif(data, size, AVIF_RGB_FORMAT_BGRA, 1, bitmap);
+}
+
+bool bench_decode_deep_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap) {
+    return decode_avif(data, size, AVIF_RGB_FORMAT_RGBA, 2, bitmap);
 }
 
 bool bench_decode_jxl(const uint8_t *data, size_t size, bench_bitmap *bitmap) {

@@ -47,6 +47,11 @@ bool bench_decode_gif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 /// libavif on one thread, converted to straight BGRA.
 bool bench_decode_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 
+/// libpng to straight RGBA of 16 bits a channel in the machine's order: a bitmap of twice the width.
+bool bench_decode_deep_png(const uint8_t *data, size_t size, bench_bitmap *bitmap);
+/// libavif on one thread, converted to the same.
+bool bench_decode_deep_avif(const uint8_t *data, size_t size, bench_bitmap *bitmap);
+
 /// libjxl on one thread, to straight RGBA.
 bool bench_decode_jxl(const uint8_t *data, size_t size, bench_bitmap *bitmap);
 

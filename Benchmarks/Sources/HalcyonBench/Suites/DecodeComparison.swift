@@ -45,11 +45,13 @@ struct DecodeComparison {
         let image = try CoderRegistry.shared.decode(file, options: options)
         try Self.withFloor(file, floorSize ?? size, floor) { expected in
             guard comparesPixels else { return }
-            let isEqual = image.bitmap.withPixels { bytes in
-                // The fourth byte of libjpeg's BGRX is undefined.
-                bytes.count == expected.count
-                    && bytes.indices.allSatisfy { $0 & 3 == 3 || bytes[$0] == expected[$0] }
-            }
+            let isEqual =
+                image.deepBitmap.map { $0.withPixels { $0.elementsEqual(expected) } }
+                ?? image.bitmap.withPixels { bytes in
+                    // The fourth byte of libjpeg's BGRX is undefined.
+                    bytes.count == expected.count
+                        && bytes.indices.allSatisfy { $0 & 3 == 3 || bytes[$0] == expected[$0] }
+                }
             if !isEqual { throw BenchmarkFailure("\(image.info.format) decodes to other pixels than its library's") }
         }
     }

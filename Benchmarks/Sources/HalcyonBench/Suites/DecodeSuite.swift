@@ -4,12 +4,12 @@ import Halcyon
 
 /// Compares decodes with direct calls of the C libraries.
 struct DecodeSuite: Suite {
-    let names = ["jpeg-decode", "png-decode", "webp-decode", "gif-decode", "avif-decode", "jxl-decode"]
+    let names = ["jpeg-decode", "png-decode", "webp-decode", "gif-decode", "avif-decode", "jxl-decode", "deep-decode"]
     private let size = PixelSize(1024, 768)
     private let quarter = PixelSize(256, 192)
 
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
-        try (jpegs() + pngs() + webps() + [gif(), avif()] + jpegXLs()).map { try $0.checked() }
+        try (jpegs() + pngs() + webps() + [gif(), avif()] + jpegXLs() + deep()).map { try $0.checked() }
     }
 
     private func jpegs() throws -> [DecodeComparison] {
@@ -106,6 +106,34 @@ struct DecodeSuite: Suite {
                 repeats: size == self.size ? 2 : 1, comparesPixels: false
             ) { bench_decode_jxl($0, $1, $2) }
         }
+    }
+
+    /// Pixels of 16 bits a channel beside those of 8, in sRGB. The floors make the former alone, in a bitmap of twice the width.
+    private func deep() throws -> [DecodeComparison] {
+        let noise = try NoiseImage.make(size, seed: 7).bitmap
+        let words = try DeepBitmap(size: size, format: .init(), isOpaque: true) { words in
+            noise.withPixels { bytes in
+                for place in bytes.indices {
+                    let word = place & 3 == 3 ? 65_535 : UInt16(bytes[place]) << 8 | UInt16(bytes[place ^ 1])
+                    words.storeBytes(of: word, toByteOffset: place * 2, as: UInt16.self)
+                }
+            }
+        }
+        let image = try Image(words)
+        func comparison(
+            _ variant: String, _ format: ImageFormat, _ bits: Int, _ floor: @escaping DecodeComparison.Floor
+        ) throws -> DecodeComparison {
+            DecodeComparison(
+                name: "deep-decode", variant: variant,
+                file: try CoderRegistry.shared.encode(
+                    image, as: format, options: EncodeOptions(bitsPerChannel: bits)), size: size,
+                options: DecodeOptions(depth: .init()), floorSize: PixelSize(size.width * 2, size.height), repeats: 2,
+                floor: floor)
+        }
+        return [
+            try comparison("PNG, 16 bits, 1024x768", .png, 16) { bench_decode_deep_png($0, $1, $2) },
+            try comparison("AVIF, 10 bits, 1024x768", .avif, 10) { bench_decode_deep_avif($0, $1, $2) },
+        ]
     }
 
     private static func file(
