@@ -27,9 +27,10 @@ import Testing
         let path = { (name: String) in folder.url.appending(path: name).path(percentEncoded: false) }
         try Data(Self.source(atOpening).utf8).write(to: URL(filePath: path("module.c")))
         let arguments = ["clang", "-shared", "-fPIC", "-o", path("module.so"), path("module.c"), "-lpthread"]
-        let compiler = try Process.run(URL(filePath: "/usr/bin/env"), arguments: arguments)
-        compiler.waitUntilExit()
-        try #require(compiler.terminationStatus == 0)
+        let compiler = try Spawn.child(
+            URL(filePath: "/usr/bin/env"), arguments, environment: ProcessInfo.processInfo.environment
+        ) { _ in }
+        try #require(Spawn.reap(compiler) == 0)
         let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
         let pnm = try #require(
             folders.map { $0 + "/gdk-pixbuf-2.0/2.10.0/loaders/libpixbufloader-pnm.so" }
@@ -37,9 +38,7 @@ import Testing
         let list = "\"\(path("module.so"))\"\n\"jp2\" 4 \"d\" \"J\" \"L\"\n\"\(pnm)\"\n\"pnm\" 4 \"d\" \"P\" \"L\"\n"
         try Data(list.utf8).write(to: URL(filePath: path("loaders.cache")))
         let script = "#!/bin/sh\nexport GDK_PIXBUF_MODULE_FILE='\(path("loaders.cache"))'\nexec '\(Worker.path)'\n"
-        #expect(
-            FileManager.default.createFile(
-                atPath: path("worker"), contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
+        try Spawn.writeScript(script, to: URL(filePath: path("worker")))
         return DecodeWorkers(count: 1, program: .file(path("worker")))
     }
 

@@ -97,12 +97,10 @@ import Testing
     /// Returns workers that run a script, which closes the memory of a worker if a condition holds: it cannot begin then.
     private static func workers(failingIf condition: String, in folder: TemporaryFolder) throws -> DecodeWorkers {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        let path = folder.url.appending(path: "worker").path(percentEncoded: false)
+        let file = folder.url.appending(path: "worker")
         let script = "#!/bin/sh\nif \(condition); then exec 4<&-; fi\nexec '\(Worker.path)'\n"
-        #expect(
-            FileManager.default.createFile(
-                atPath: path, contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
-        return DecodeWorkers(count: 1, program: .file(path))
+        try Spawn.writeScript(script, to: file)
+        return DecodeWorkers(count: 1, program: .file(file.path(percentEncoded: false)))
     }
 
     @Test func loadersThatKeepAWorkerFromItsStartAreNoFaultOfOtherFormats() throws {

@@ -40,6 +40,17 @@ public enum Spawn {
         return child
     }
 
+    /// Writes a script that can be executed at once.
+    ///
+    /// A shell writes it: if this process did, a child that another test starts just then would hold the file open for writing
+    /// until it executes its own program, and the system executes no such file (`ETXTBSY`).
+    public static func writeScript(_ script: String, to file: URL) throws {
+        let command = "printf '%s' \"$1\" > \"$2\" && chmod 755 \"$2\""
+        let arguments = ["-c", command, "sh", script, file.path(percentEncoded: false)]
+        let shell = try child(URL(filePath: "/bin/sh"), arguments, environment: ["PATH": "/usr/bin:/bin"]) { _ in }
+        guard let status = reap(shell), status == 0 else { throw Failure(call: "writing a script", number: EIO) }
+    }
+
     private static func setSession(_ attributes: inout posix_spawnattr_t) {
         var signals = sigset_t()
         sigemptyset(&signals)

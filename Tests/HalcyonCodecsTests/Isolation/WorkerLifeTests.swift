@@ -48,10 +48,8 @@ import Testing
         let folder = TemporaryFolder()
         let program = folder.url.appending(path: "sleeps")
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        try Data("#!/bin/sh\nexec sleep 60\n".utf8).write(to: program)
-        let path = program.path(percentEncoded: false)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        let workers = DecodeWorkers(count: 1, program: .file(path))
+        try Spawn.writeScript("#!/bin/sh\nexec sleep 60\n", to: program)
+        let workers = DecodeWorkers(count: 1, program: .file(program.path(percentEncoded: false)))
         #expect(throws: CancellationError.self) { try workers.prepare(context: WorkContext { true }) }
         #expect(workers.statistics.workers == 0)
     }
