@@ -121,8 +121,8 @@ import Testing
         var file = try TestFiles.data(Self.files[1])
         let name = Data("http://ns.adobe.com/xap/1.0/\0".utf8)
         let start = try #require(file.range(of: name, in: Self.start(of: file)..<file.count))
-        let length = Int(file[start.lowerBound - 2]) << 8 | Int(file[start.lowerBound - 1])
-        let place = start.upperBound..<start.lowerBound - 2 + length
+        let segment = Int(file[start.lowerBound - 2]) << 8 | Int(file[start.lowerBound - 1])
+        let place = start.upperBound..<start.lowerBound - 2 + segment
         let body = Data(packet.utf8) + Data(repeating: 32, count: place.count - packet.utf8.count)
         file.replaceSubrange(place, with: body)
         let map = try registry.decode(file, options: Self.asking).gainMap
