@@ -25,15 +25,23 @@ extension JXLEncoder {
         }
         // The light of the brightest pixel in cd/m2 of the spaces that are about light; otherwise libjxl's default stays, and is
         // taken for no statement.
-        if let light = try deep.contentLight() {
-            let peak = max(1, light.most.rounded(.up))
-            info.intensity_target = peak == 255 ? 256 : Float(peak)
+        if let light = deep.contentLight() {
+            info.intensity_target = Self.peak(light.most)
         } else if deep.format.colorSpace == .bt2020HLG {
             info.intensity_target = 1000
         }
         try check(JxlEncoderSetBasicInfo(encoder, &info))
         var encoding = Self.encoding(of: deep.format.colorSpace)
         try check(JxlEncoderSetColorEncoding(encoder, &encoding))
+    }
+
+    /// Returns the number of the file for the light of the brightest pixel, no less than it: a half, and none of those that stand for
+    /// no statement, which are libjxl's default of 255 and the end of PQ.
+    private static func peak(_ light: Double) -> Float {
+        let whole = min(max(1, light.rounded(.up)), 10_000)
+        let step = max(1, exp2(log2(whole).rounded(.down) - 10))
+        let half = (whole / step).rounded(.up) * step
+        return half == 255 ? 256 : half == 10_000 ? 9_992 : Float(half)
     }
 
     private static func encoding(of space: NamedColorSpace) -> JxlColorEncoding {

@@ -94,7 +94,7 @@ import Testing
 
     /// A picture that is written again is shown as its source is, whose peak is not that of most pictures: the file has the light of
     /// its brightest pixel.
-    @Test(arguments: [300.0, 4000], [ImageFormat.png, .jpegXL])
+    @Test(arguments: [300.0, 4000, 4001, 10_000], [ImageFormat.png, .jpegXL])
     func theBrightestLightIsToldToOthers(_ light: Double, _ format: ImageFormat) throws {
         let most = UInt16(ToneReference.signal(pq: light) * 65_535)
         var words = try DeepBitmap.sample(PixelSize(24, 16)).words
@@ -107,7 +107,10 @@ import Testing
         let source = try Image(deep)
         let peak = ToneReference.light(pq: Double(most) / 65_535)
         let data = try registry.encode(source, as: format, options: EncodeOptions(isLossless: true, bitsPerChannel: 16))
-        let reference = ToneReference(curve: .pq, peak: format == .png ? peak : max(1, peak.rounded(.up)))
+        // JPEG XL has a half, and 10,000 is none of a statement.
+        let step = max(1, exp2(log2(peak).rounded(.down) - 10))
+        let half = min((peak.rounded(.up) / step).rounded(.up) * step, 9_992)
+        let reference = ToneReference(curve: .pq, peak: format == .png ? peak : half)
         let bytes = try registry.decode(data).bitmap.bytes
         for pixel in 0..<words.count / 4 {
             let signal = words[pixel * 4..<pixel * 4 + 3].map { Double($0) / 65_535 }
@@ -115,6 +118,58 @@ import Testing
                 #expect(abs(level - Double(bytes[pixel * 4 + 2 - channel])) < 0.6)
             }
         }
+    }
+
+    /// Files have colours that are not multiplied by their alpha, and programs map those.
+    @Test(arguments: [DeepBitmap.Channels.uint16, .float16])
+    func thePeakIsThatOfColoursWithoutTheirAlpha(_ channels: DeepBitmap.Channels) throws {
+        let size = PixelSize(40, 30)
+        let opaque = try DeepBitmap.sample(size, format: .init(colorSpace: .bt2020PQ))
+        var words = opaque.words
+        for pixel in 0..<words.count / 4 {
+            let alpha = 20_000 + UInt32(pixel * 7919 % 45_000)
+            for channel in 0..<3 {
+                words[pixel * 4 + channel] = UInt16((UInt32(words[pixel * 4 + channel]) * alpha + 32_767) / 65_535)
+            }
+            words[pixel * 4 + 3] = UInt16(alpha)
+        }
+        let clear = try DeepBitmap(words: words, size: size, format: .init(colorSpace: .bt2020PQ), isOpaque: false)
+        let format = DeepBitmap.Format(channels, colorSpace: .bt2020PQ)
+        let (all, part) = (
+            try #require(opaque.contentLight()), try #require(try clear.converted(to: format).contentLight())
+        )
+        #expect(abs(part.most / all.most - 1) < 0.02 && abs(part.mean / all.mean - 1) < 0.02)
+    }
+
+    /// The bitmap of a program's own pixels is that of the file which they are kept in.
+    @Test func pixelsInPQAreMappedAsThoseOfAFile() throws {
+        for hasAlpha in [false, true] {
+            let deep = try DeepBitmap.sample(
+                PixelSize(24, 16), format: .init(colorSpace: .bt2020PQ), hasAlpha: hasAlpha)
+            let image = try Image(deep)
+            let file = try registry.encode(image, as: .png, options: EncodeOptions(bitsPerChannel: 16))
+            #expect(try #require(largestDifference(image.bitmap.bytes, registry.decode(file).bitmap.bytes)) <= 1)
+        }
+    }
+
+    /// Averaged in linear light before anything is clipped, also where the file has 8 bits.
+    @Test(arguments: ["hdr/pq-8-bit.png", "hdr/hlg-8-bit.avif"]) func aReductionInLinearLightKeepsTheLight(
+        _ file: String
+    ) throws {
+        let data = try Fixture.read(file)
+        let whole = try registry.decode(data, options: DecodeOptions(depth: .init(), keepsDynamicRange: true))
+        let deep = try #require(whole.deepBitmap)
+        let box = PixelSize(deep.width / 2, deep.height / 2)
+        let options = DecodeOptions(
+            target: TargetSize(box, light: .linear), depth: .init(), keepsDynamicRange: true)
+        let reduced = try registry.decode(data, options: options)
+        let expected = try deep.resampled(
+            nil, ResizeGeometry(source: deep.size, box: box, mode: .fit, upscale: false), light: .linear)
+        #expect(reduced.deepBitmap?.format == deep.format && deep.format.colorSpace.isBright)
+        #expect(try #require(largestDifference(reduced.deepBitmap?.words ?? [], expected.words)) <= 1)
+        let plain = try registry.decode(data, options: DecodeOptions(target: TargetSize(box, light: .linear)))
+        #expect(reduced.bitmap.bytes == plain.bitmap.bytes)
+        #expect(try registry.plan(data, options: options).workingBytes > 8 * deep.width * deep.height)
     }
 
     /// CTA-861.3: the brightest channel of all, and the mean of that of each pixel.

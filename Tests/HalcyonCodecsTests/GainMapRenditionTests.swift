@@ -165,6 +165,21 @@ import Testing
             try Self.expected(image, weight: 1, base: .displayP3, gains: .displayP3), within: 0.005)
     }
 
+    /// Files of HDR sources say PQ or HLG of the brighter picture: its primaries count, the formula has the light.
+    @Test(arguments: [16, 18] as [UInt8]) func gainsKnowNoCurve(transfer: UInt8) throws {
+        let metadata = GainMap.Metadata(
+            red: Self.red, green: Self.green, blue: Self.blue, baseHeadroom: 0.5, alternateHeadroom: 2.5,
+            usesBaseColorSpace: false)
+        var image = try picture(metadata)
+        let map = try #require(image.gainMap)
+        image.gainMap = GainMap(
+            bitmap: map.bitmap, isMonochrome: false, metadata: map.metadata,
+            colorProfile: ProfileFile.withCodePoints([12, transfer, 0, 1]))
+        try expectNear(
+            try colors(try image.rendition()), try Self.expected(image, weight: 1, gains: .displayP3),
+            within: 0.005)
+    }
+
     @Test func aProfileThatIsBrokenIsThatOfSRGB() throws {
         var image = try picture(Self.threeChannels)
         image.colorProfile = Data(repeating: 9, count: 300)

@@ -123,18 +123,6 @@ import Testing
 
     // MARK: - ICC profiles
 
-    /// A profile with a table that makes one colour of all, and the tag of code points.
-    private func profile(_ points: [UInt8], length: UInt32? = nil) -> Data {
-        let table = ProfileFile.table(steps: 2)
-        let tag = Data("cicp".utf8) + Data(count: 4) + Data(points)
-        // The list of tags grows by one.
-        let (head, body) = (table.prefix(128), table.dropFirst(144))
-        let start = UInt32(156 + body.count)
-        let list = big32(2) + Data("A2B0".utf8) + big32(156, UInt32(body.count))
-        let all = list + Data("cicp".utf8) + big32(start, length ?? UInt32(tag.count)) + body + tag
-        return big32(UInt32(128 + all.count)) + head.dropFirst(4) + all
-    }
-
     private func png(_ words: [UInt16], profile: Data) -> Data {
         let packed = Packing().packed([UInt8](profile))
         return png(words, width: 32, bits: 16, points: [], chunks: [("iCCP", Data("name".utf8) + [0, 0] + packed)])
@@ -143,7 +131,7 @@ import Testing
     @Test(arguments: ToneReference.Curve.allCases)
     func codePointsOfAProfileCount(_ curve: ToneReference.Curve) throws {
         let words = Self.words(32 * 32, seed: 7)
-        let profile = profile([9, curve.rawValue, 0, 1])
+        let profile = ProfileFile.withCodePoints([9, curve.rawValue, 0, 1])
         let data = png(words, profile: profile)
         try expect(registry.decode(data).bitmap, toShow: words, bits: 16, as: ToneReference(curve: curve))
         let stored = try registry.decode(data, options: DecodeOptions(color: .asStored))
@@ -155,7 +143,9 @@ import Testing
     @Test(arguments: ToneReference.Curve.allCases)
     func codePointsOfAProfileCountForDeepPixelsToo(_ curve: ToneReference.Curve) throws {
         let words = Self.words(32 * 32, seed: 11)
-        let (named, plain) = (profile([9, curve.rawValue, 0, 1]), [9, curve.rawValue, 0, 1] as [UInt8])
+        let (named, plain) = (
+            ProfileFile.withCodePoints([9, curve.rawValue, 0, 1]), [9, curve.rawValue, 0, 1] as [UInt8]
+        )
         let space: NamedColorSpace = curve.rawValue == 16 ? .bt2020PQ : .bt2020HLG
         let options = DecodeOptions(depth: .init(colorSpace: space))
         let image = try registry.decode(png(words, profile: named), options: options)
@@ -180,10 +170,11 @@ import Testing
     /// Code points of other curves, of video, or cut off: the table decides.
     @Test(arguments: [[9, 13, 0, 1], [9, 16, 9, 1], [9, 16, 0, 0], [77, 16, 0, 1], [9, 16], []] as [[UInt8]])
     func otherCodePointsOfAProfileDoNot(_ points: [UInt8]) throws {
-        let bytes = try registry.decode(png(Self.words(32 * 4, seed: 8), profile: profile(points))).bitmap.bytes
+        let bytes = try registry.decode(png(Self.words(32 * 4, seed: 8), profile: ProfileFile.withCodePoints(points)))
+            .bitmap.bytes
         #expect(Set(stride(from: 0, to: bytes.count, by: 4).map { Array(bytes[$0..<$0 + 3]) }).count == 1)
-        for length: UInt32 in [0, 11, .max] {
-            let data = png(Self.words(32, seed: 9), profile: profile(points, length: length))
+        for length in [0, 11, Int(UInt32.max)] {
+            let data = png(Self.words(32, seed: 9), profile: ProfileFile.withCodePoints(points, length: length))
             #expect(throws: Never.self) { try registry.decode(data) }
         }
     }

@@ -20,6 +20,20 @@ public enum ProfileFile {
         return file + big32(1) + Data("A2B0".utf8) + big32(144) + big32(table.count) + table
     }
 
+    /// A profile with the table of `table(steps:)` and the tag of code points.
+    ///
+    /// - Parameter length: the length of the tag as the list has it; nil for the right one.
+    public static func withCodePoints(_ points: [UInt8], length: Int? = nil) -> Data {
+        let table = table(steps: 2)
+        let tag = Data("cicp".utf8) + Data(count: 4) + Data(points)
+        // The list of tags grows by one.
+        let (head, body) = (table.prefix(128), table.dropFirst(144))
+        let start = 156 + body.count
+        let list = big32(2) + Data("A2B0".utf8) + big32(156) + big32(body.count)
+        let all = list + Data("cicp".utf8) + big32(start) + big32(length ?? tag.count) + body + tag
+        return big32(128 + all.count) + head.dropFirst(4) + all
+    }
+
     private static func big32(_ value: Int) -> Data {
         withUnsafeBytes(of: UInt32(value).bigEndian) { Data($0) }
     }

@@ -208,21 +208,28 @@ halcyon_status halcyon_deep_convert(uint16_t *words, size_t pixels, const halcyo
     return status;
 }
 
-halcyon_status halcyon_deep_content_light(const uint16_t *words, halcyon_channels channels, halcyon_transfer transfer,
-                                          size_t pixels, double *most, double *mean) {
-    float *table = halcyon_light_table(channels, transfer);
-    if (table == NULL) return HALCYON_NO_MEMORY;
-    float brightest = 0;
+void halcyon_deep_content_light(const uint16_t *words, halcyon_channels channels, halcyon_transfer transfer, size_t pixels,
+                                double *most, double *mean) {
+    float *table = pixels < least_for_table ? NULL : halcyon_light_table(channels, transfer);
+    uint16_t full = channels == HALCYON_CHANNELS_FLOAT16 ? half_of_float(1) : 65535;
+    double brightest = 0;
     double sum = 0;
     for (size_t i = 0; i < pixels; i++, words += 4) {
-        float light = fmaxf(fmaxf(table[words[0]], table[words[1]]), fmaxf(table[words[2]], 0));
-        brightest = fmaxf(brightest, light);
-        sum += (double)light;
+        double light = 0;
+        if (table && words[3] == full) {
+            light = (double)fmaxf(fmaxf(table[words[0]], table[words[1]]), fmaxf(table[words[2]], 0));
+        } else {
+            float rgba[4];
+            load_straight(words, rgba, 1, channels, true);
+            // A brighter value is more light.
+            light = halcyon_light_of((double)fmaxf(fmaxf(rgba[0], rgba[1]), fmaxf(rgba[2], 0)), transfer);
+        }
+        brightest = fmax(brightest, light);
+        sum += light;
     }
     free(table);
-    *most = (double)brightest;
+    *most = brightest;
     *mean = pixels > 0 ? sum / (double)pixels : 0;
-    return HALCYON_OK;
 }
 
 void halcyon_deep_straighten(const uint16_t *words, halcyon_channels channels, bool is_multiplied, uint16_t *result,

@@ -82,9 +82,9 @@ ALWAYS float smaller(float a, float b) {
 
 ALWAYS float encode(float light) {
     static const float octaves[4][8] = {{OCTAVES_0}, {OCTAVES_1}, {OCTAVES_2}, {OCTAVES_3}};
-    light = light < LIGHT_END ? light : LIGHT_END;
-    // Also false for what is no number.
+    // Also for a NaN.
     if (!(light > 0)) return 0;
+    light = light < LIGHT_END ? light : LIGHT_END;
     if (light < LIGHT_DARK) return smaller(light * DARK_SLOPE, light * KNEE_SLOPE + KNEE_START);
     uint32_t bits;
     memcpy(&bits, &light, sizeof bits);

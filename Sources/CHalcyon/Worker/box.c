@@ -243,7 +243,8 @@ void halcyon_box_close_files(int last) {
 #define BOX_PROCESSOR_SECONDS 3600
 
 /// The time that one trial may take.
-#define BOX_TRIAL_SECONDS 2
+#define BOX_TRIAL_SECONDS 4
+#define BOX_TRIAL_PROCESSOR_SECONDS 2
 
 /// The status of a trial that went well, which is none that work would end the process with.
 #define BOX_TRIAL_PASSED 93
@@ -271,8 +272,6 @@ static int limit(int kind, rlim_t value) {
 }
 
 bool halcyon_box_try(bool (*work)(const void *), const void *user) {
-    // A sanitizer has threads of its own.
-    int threads = thread_count();
     // The end of a child that is ignored cannot be waited for.
     signal(SIGCHLD, SIG_DFL);
     pid_t copy = fork();
@@ -282,8 +281,12 @@ bool halcyon_box_try(bool (*work)(const void *), const void *user) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGALRM, SIG_DFL);
+        // The wait is longer than the work may be: a machine may be busy, or its disk cold.
         alarm(BOX_TRIAL_SECONDS);
-        bool is_fit = limit(RLIMIT_CORE, 0) == 0 && work(user) && thread_count() <= threads;
+        // A sanitizer has threads of its own.
+        int threads = thread_count();
+        bool is_fit = limit(RLIMIT_CORE, 0) == 0 && limit(RLIMIT_CPU, BOX_TRIAL_PROCESSOR_SECONDS) == 0 && work(user)
+            && thread_count() <= threads;
         // No destructor runs.
         _exit(is_fit ? BOX_TRIAL_PASSED : 1);
     }

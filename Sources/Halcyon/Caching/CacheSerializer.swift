@@ -87,10 +87,20 @@ public struct DefaultCacheSerializer: CacheSerializer, Hashable {
     static func losslessFile(
         of image: Image, _ coders: CoderRegistry, keepsGIF: Bool = false, context: WorkContext
     ) throws -> Data {
+        var image = image
         let own = image.info.format
         let keeps = image.animation != nil && (own == .webp || (own == .gif && keepsGIF)) && coders.canEncode(own)
+        var format: ImageFormat? = keeps ? own : coders.canEncode(.png) ? .png : nil
+        // PNG's integers end at white, but in PQ.
+        if let deep = image.deepBitmap, deep.format.channels == .float16, !deep.format.colorSpace.isBright {
+            if coders.canEncode(.jpegXL) {
+                format = .jpegXL
+            } else {
+                image.deepBitmap = try deep.converted(to: .init(.uint16, colorSpace: .bt2020PQ), context: context)
+            }
+        }
         return try coders.encode(
-            image, as: keeps ? own : coders.canEncode(.png) ? .png : nil,
+            image, as: format,
             options: EncodeOptions(quality: 1, isLossless: true, bitsPerChannel: image.deepBitmap == nil ? nil : 16),
             context: context)
     }

@@ -28,9 +28,7 @@ final class DeepConversion {
         switch source.profile?.resolved {
         case .icc(let data, let model): light = try LightProfile(data, model)
         case .primaries(let own, let ownCurve, _):
-            // Files name the same points with other numbers of digits.
-            let known = [ColorPrimaries.bt709, .displayP3, .bt2020].first { $0.isNear(own) }
-            (primaries, curve) = (known ?? (own.isUsable ? own : .bt709), ownCurve)
+            (primaries, curve) = (Self.exact(own), ownCurve)
         case nil: break
         }
         profile = light
@@ -40,6 +38,12 @@ final class DeepConversion {
         let matrix = Self.matrix(from: primaries, to: space.primaries)
         kernel.matrix = matrix.tuple
         if light != nil, changesNothing { kernel.keeps_colors = true }
+    }
+
+    /// Returns the primaries of a named space for those near them, since files name the same points with other numbers of digits.
+    private static func exact(_ own: ColorPrimaries) -> ColorPrimaries {
+        let known = [ColorPrimaries.bt709, .displayP3, .bt2020].first { $0.isNear(own) }
+        return known ?? (own.isUsable ? own : .bt709)
     }
 
     /// Returns the rows of the matrix of linear light, exactly that of no change for the same primaries.
@@ -61,10 +65,11 @@ final class DeepConversion {
         if status == HALCYON_CANCELLED { throw CancellationError() }
     }
 
-    /// Returns the matrix to the linear light of sRGB from the light of the primaries that a profile describes.
+    /// Returns the matrix to the linear light of sRGB from the light of the primaries that a profile describes, whatever its curve is.
     ///
     /// - Throws: `BitmapError.outOfMemory`.
     static func lightOfPrimaries(in profile: ColorProfile) throws -> Matrix3 {
+        if case .primaries(let own, _, _) = profile.resolved { return matrix(from: exact(own), to: .bt709) }
         let source = DeepPixels(channels: .float16, profile: profile)
         let light = try DeepConversion(
             from: source, to: .init(.float16, colorSpace: .linearSRGB), isOpaque: true)
@@ -135,19 +140,16 @@ extension DeepBitmap {
         }
     }
 
-    /// Returns the light of the brightest pixel and the mean light in cd/m2 (MaxCLL and MaxFALL of CTA-861.3), over black; nil for
-    /// a space other than PQ.
-    ///
-    /// - Throws: `BitmapError.outOfMemory`.
-    package func contentLight() throws -> (most: Double, mean: Double)? {
+    /// Returns the light of the brightest pixel and the mean light in cd/m2 (MaxCLL and MaxFALL of CTA-861.3), of colours as files have
+    /// them, which are not multiplied by their alpha; nil for a space other than PQ.
+    package func contentLight() -> (most: Double, mean: Double)? {
         guard format.colorSpace == .bt2020PQ else { return nil }
         var (most, mean) = (0.0, 0.0)
-        let status = withPixels {
+        withPixels {
             halcyon_deep_content_light(
                 $0.baseAddress?.assumingMemoryBound(to: UInt16.self), format.channels.kernel,
                 format.colorSpace.transfer, width * height, &most, &mean)
         }
-        guard status == HALCYON_OK else { throw BitmapError.outOfMemory(bytes: 1 << 18) }
         return (most * ToneMapping.white, mean * ToneMapping.white)
     }
 
@@ -161,16 +163,65 @@ extension DeepBitmap {
         }
     }
 
-    /// Returns the pixels in sRGB of 8 bits, rounded to the nearest.
+    /// Returns the pixels in sRGB of 8 bits, rounded to the nearest. PQ and HLG are mapped to it as those of a file are.
     ///
     /// - Throws: `BitmapError.outOfMemory`; `CancellationError`.
     func narrowed(context: WorkContext) throws -> Bitmap {
+        if format.colorSpace.isBright {
+            let (primaries, curve) = format.colorSpace.description
+            let profile = ColorProfile.primaries(primaries, curve, peak: contentLight()?.most)
+            let pixels = DeepPixels(channels: format.channels, profile: profile, isMultiplied: true)
+            return try withPixels {
+                try pixels.narrowed(
+                    $0, size: size, isOpaque: isOpaque,
+                    by: try ColorTransforms.shared.transform(for: profile, isDeep: true), context: context)
+            }
+        }
         let sRGB = try converted(to: Format(), context: context)
         return try Bitmap(size: size, isOpaque: isOpaque) { pixels in
             sRGB.withPixels { words in
                 halcyon_deep_narrow(
                     words.baseAddress?.assumingMemoryBound(to: UInt16.self),
                     pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count / 4)
+            }
+        }
+    }
+}
+
+extension DeepPixels {
+    /// Returns such pixels in sRGB of 8 bits, multiplied by their alpha: their colours are converted before they are rounded.
+    ///
+    /// - Parameter transform: the conversion to sRGB; nil for colours that are of it.
+    /// - Throws: `BitmapError.outOfMemory`; `CancellationError`.
+    func narrowed(
+        _ words: UnsafeRawBufferPointer, size: PixelSize, isOpaque: Bool, by transform: ColorTransform?,
+        context: WorkContext
+    ) throws -> Bitmap {
+        try Bitmap(size: size, isOpaque: isOpaque) { bytes in
+            guard let source = words.baseAddress?.assumingMemoryBound(to: UInt16.self),
+                let target = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            else { return }
+            let (width, deep) = (size.width, transform?.deep)
+            let isStraight = channels == .uint16 && (!isMultiplied || isOpaque)
+            var row = [UInt16](repeating: 0, count: isStraight ? 0 : width * 4)
+            try withExtendedLifetime(transform) {
+                for y in 0..<size.height {
+                    if y % 64 == 0 { try context.checkCancellation() }
+                    let (from, to) = (source + y * width * 4, target + y * width * 4)
+                    row.withUnsafeMutableBufferPointer { row in
+                        var straight = from
+                        if !isStraight, let place = row.baseAddress {
+                            halcyon_deep_straighten(from, channels.kernel, isMultiplied, place, width)
+                            straight = UnsafePointer(place)
+                        }
+                        if let deep, let convert = deep.convert {
+                            convert(deep.context, straight, to, width)
+                        } else {
+                            halcyon_deep_narrow(straight, to, width)
+                        }
+                    }
+                    if !isOpaque { halcyon_premultiply(to, width) }
+                }
             }
         }
     }
@@ -196,7 +247,8 @@ extension Bitmap {
 extension Image {
     /// Creates an image of a program's own pixels of 16 bits a channel; `info.format` is `.bitmap`.
     ///
-    /// Its `bitmap` has the same pixels in sRGB, clipped and rounded to 8 bits. Cost: some 50 ns a pixel.
+    /// Its `bitmap` has the same pixels in sRGB, rounded to 8 bits: those of PQ and HLG by the tone mapping of files, others clipped. Cost:
+    /// some 50 ns a pixel.
     ///
     /// - Throws: `BitmapError.outOfMemory`.
     public init(_ deepBitmap: DeepBitmap) throws {

@@ -156,6 +156,16 @@ extension WireReader {
         return ImageFormat.known.first { $0 == format } ?? format
     }
 
+    /// Returns a colour space by its name; nil for an empty one.
+    mutating func colorSpace() throws -> NamedColorSpace? {
+        let name = try text()
+        guard let space = NamedColorSpace(rawValue: name) else {
+            guard name.isEmpty else { throw WireError.invalid("an unknown colour space") }
+            return nil
+        }
+        return space
+    }
+
     mutating func info() throws -> ImageInfo {
         let format = try format()
         var info = ImageInfo(format: format, size: try size(), frameCount: try int(0...Int.max))

@@ -132,7 +132,7 @@ struct PlanFacts {
         info = try reader.info()
         (nativeSize, workingBytes) = (try reader.size(), try reader.int(0...Int.max))
         gainMapSize = try reader.bool() ? reader.size() : nil
-        (convertsColor, deepSpace) = (try reader.bool(), NamedColorSpace(rawValue: try reader.text()))
+        (convertsColor, deepSpace) = (try reader.bool(), try reader.colorSpace())
     }
 }
 

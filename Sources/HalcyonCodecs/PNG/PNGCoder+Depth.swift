@@ -45,7 +45,7 @@ extension PNGCoder {
             halcyon_png_encode_deep(words, size.width, size.height, isOpaque, space == .sRGB, output, call)
         }
         var described = chunks(of: space)
-        if let light = try integers.contentLight() {
+        if let light = integers.contentLight() {
             described.append(chunk("cLLI", [light.most, light.mean].map { UInt32(($0 * 10_000).rounded()) }))
         }
         return try PNGMetadata.insert(orientation, nil, chunks: described, into: file)

@@ -51,6 +51,8 @@ public struct DecodePlan: Hashable, Sendable {
     package private(set) var depth: DeepBitmap.Format?
     /// Whether the decoder delivers more than 8 bits for them.
     private(set) var isDeep = false
+    /// Whether pixels of 8 bits are widened at the stored size, before they are averaged in linear light.
+    private(set) var widensFirst = false
     /// Whether the rows are scaled down as they are decoded, without a bitmap of the native size.
     package private(set) var isStreamed = false
     /// The maximum number of bytes that the decode takes in addition to the data: bitmaps, the result included, and the
@@ -202,14 +204,15 @@ public struct DecodePlan: Hashable, Sendable {
     ) {
         let deep = depth.flatMap { (decoder as? any DeepImageDecoder)?.deepPixels(of: data, info: info, for: $0) }
         isDeep = deep != nil
-        let rows = residual == nil || isDeep ? nil : decoder as? any RowImageDecoder
+        let profile = decoder.colorProfile(of: data)
+        let isConverted = profile != nil && converts(profile)
+        widensFirst = depth != nil && !isDeep && isConverted && light == .linear && residual != nil
+        let rows = residual == nil || isDeep || widensFirst ? nil : decoder as? any RowImageDecoder
         isStreamed = rows?.deliversRows(of: data, info: info) ?? false
         let result = finalSize.bitmapBytes
-        let profile = decoder.colorProfile(of: data)
         if keepsDynamicRange, let space = (deep?.profile ?? profile)?.resolved.brightSpace {
             depth?.colorSpace = space
         }
-        let isConverted = profile != nil && converts(profile)
         // Pixels of 16 bits are converted in any case, after those of 8, so that both conversions are not there at a time. Of a file
         // that the decoder converts itself, its working bytes have the conversion.
         conversionBytes = depth == nil ? conversionBytes(of: profile) : profile?.workingBytes ?? 0
@@ -240,7 +243,7 @@ public struct DecodePlan: Hashable, Sendable {
     /// beside which there is a bitmap of that size, with the rows that the scaling gathers.
     private var deepBytes: Int {
         let result = 0.adding(info.orientation == .up ? 2 : 4, times: finalSize.bitmapBytes)
-        guard isDeep, residual != nil else { return result }
+        guard isDeep || widensFirst, residual != nil else { return result }
         let rows = min(112, nativeSize.height)
         return result.adding(2, times: nativeSize.bitmapBytes).adding(
             rows * 16, times: max(finalSize.width, finalSize.height))

@@ -11,7 +11,14 @@ extension CoderRegistry {
     ) throws -> Image {
         guard plan.isDeep, let decoder = decoder as? any DeepImageDecoder,
             let pixels = decoder.deepPixels(of: data, info: plan.info, for: depth)
-        else { return try widened(data, decoder: decoder, plan: plan, depth: depth, context: context) }
+        else {
+            do {
+                if plan.widensFirst {
+                    return try reducedWide(data, decoder: decoder, plan: plan, depth: depth, context: context)
+                }
+            } catch CodecError.damaged where plan.allowsIncomplete {}
+            return try widened(data, decoder: decoder, plan: plan, depth: depth, context: context)
+        }
         do {
             let work = DeepDecode(decoder: decoder, plan: plan, format: depth, pixels: pixels)
             let (bitmap, deep) = try work.bitmaps(of: data, context: context)
@@ -25,6 +32,24 @@ extension CoderRegistry {
             }
             return try widened(data, decoder: decoder, plan: plan, depth: depth, context: context)
         }
+    }
+
+    /// Decodes pixels of 8 bits and widens them before they are averaged in linear light: those of 8 bits are converted to sRGB before
+    /// that, which has no light above white.
+    private func reducedWide(
+        _ data: Data, decoder: any ImageDecoder, plan: DecodePlan, depth: DeepBitmap.Format, context: WorkContext
+    ) throws -> Image {
+        let color = try ColorTransforms.shared.transform(for: plan, of: data, decoder)
+        let native = try decoder.decode(data, plan: plan, context: context)
+        var deep = try DeepBitmap(
+            widening: native, profile: decoder.colorProfile(of: data), format: depth, context: context)
+        if let residual = plan.residual {
+            deep = try deep.resampled(nil, residual, light: plan.light, context: context)
+        }
+        var image = Image(
+            bitmap: try Self.finish(native, plan: plan, color: color, context: context), info: plan.info)
+        image.deepBitmap = try deep.oriented(nil, plan.info.orientation, context: context)
+        return image
     }
 
     /// Decodes pixels of 8 bits and widens them, from the colours of the file where those can be told.
@@ -97,34 +122,8 @@ private struct DeepDecode {
         let transform =
             converts
             ? try ColorTransforms.shared.transform(for: pixels.profile, isDeep: true) : nil
-        let native = try Bitmap(size: plan.nativeSize, isOpaque: !plan.info.hasAlpha) { bytes in
-            guard let source = words.baseAddress?.assumingMemoryBound(to: UInt16.self),
-                let target = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            else { return }
-            let (width, deep) = (plan.nativeSize.width, transform?.deep)
-            let isStraight = pixels.channels == .uint16 && (!pixels.isMultiplied || !plan.info.hasAlpha)
-            var row = [UInt16](repeating: 0, count: isStraight ? 0 : width * 4)
-            try withExtendedLifetime(transform) {
-                for y in 0..<plan.nativeSize.height {
-                    if y % 64 == 0 { try context.checkCancellation() }
-                    let (from, to) = (source + y * width * 4, target + y * width * 4)
-                    row.withUnsafeMutableBufferPointer { row in
-                        var straight = from
-                        if !isStraight, let place = row.baseAddress {
-                            halcyon_deep_straighten(
-                                from, pixels.channels.kernel, pixels.isMultiplied, place, width)
-                            straight = UnsafePointer(place)
-                        }
-                        if let deep, let convert = deep.convert {
-                            convert(deep.context, straight, to, width)
-                        } else {
-                            halcyon_deep_narrow(straight, to, width)
-                        }
-                    }
-                    if plan.info.hasAlpha { halcyon_premultiply(to, width) }
-                }
-            }
-        }
+        let native = try pixels.narrowed(
+            words, size: plan.nativeSize, isOpaque: !plan.info.hasAlpha, by: transform, context: context)
         return try CoderRegistry.finish(native, plan: plan, color: nil, context: context)
     }
 }

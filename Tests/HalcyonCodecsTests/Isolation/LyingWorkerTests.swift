@@ -57,6 +57,7 @@ import Testing
             isolation: .isolated(workers: workers()), depth: .init(), keepsDynamicRange: true)
         let plan = try CoderRegistry([AttackCoder()]).plan(Lie.pqOfDeepPixels.file, options: options)
         #expect(plan.finalSize == AttackCoder.size)
+        #expect(plan.depth?.colorSpace == .bt2020PQ)
     }
 
     @Test(arguments: [Lie.tooManyFrames, .noFrames, .longFrame])

@@ -138,6 +138,29 @@ import Testing
         }
     }
 
+    /// Light above white in floating point, which no integer of its space has.
+    @Test(arguments: [true, false]) func theLightOfFloatsIsKept(hasJPEGXL: Bool) async throws {
+        let linear = DeepBitmap.Format(.float16, colorSpace: .linearSRGB)
+        let fixture = PipelineFixture { $0.coders = hasJPEGXL ? .standard() : .standard(formats: [.png]) }
+        let deep = try DeepBitmap(size: PixelSize(20, 10), format: linear, isOpaque: true) { bytes in
+            let words = bytes.bindMemory(to: UInt16.self)
+            // From 0.25 to almost 8.
+            for index in words.indices { words[index] = index % 4 == 3 ? 0x3C00 : UInt16(0x3400 + index * 77 % 0x1400) }
+        }
+        var request = ImageRequest(.provider(Drawing(cacheKey: "light", drawn: try Image(deep))))
+        request.decode.depth = linear
+        for origin in ["provider", "disk"] {
+            let made = try #require(try await fixture.pipeline.image(for: request).deepBitmap, "\(origin)")
+            for (x, y) in [(0, 0), (7, 3), (19, 9)] {
+                let (old, new) = (deep.pixel(x: x, y: y)?.red ?? 0, made.pixel(x: x, y: y)?.red ?? 0)
+                // Without JPEG XL it is kept in PQ of 16 bits.
+                #expect(hasJPEGXL ? old == new : abs(new / old - 1) < 0.01, "\(origin)")
+            }
+            #expect(await fixture.pipeline.shutdown(within: .seconds(300)))
+            fixture.pipeline.cache.clearMemory()
+        }
+    }
+
     @Test func anImageOfAProviderHasThemToo() async throws {
         let (fixture, size) = (fixture(), PixelSize(20, 10))
         let deep = try DeepBitmap(size: size, format: .init(), isOpaque: true) { bytes in

@@ -55,9 +55,9 @@ halcyon_status halcyon_deep_convert(uint16_t *words, size_t pixels, const halcyo
 /// Converts straight RGBA of floats in place, as `halcyon_deep_convert` converts the colours of pixels.
 void halcyon_deep_convert_floats(float *rgba, size_t pixels, const halcyon_deep_conversion *conversion);
 
-/// Finds the light of the brightest channel of each pixel, where 1 is white: the most of it, and its mean.
-halcyon_status halcyon_deep_content_light(const uint16_t *words, halcyon_channels channels, halcyon_transfer transfer,
-                                          size_t pixels, double *most, double *mean);
+/// Finds the light of the brightest channel of each pixel without its alpha, where 1 is white: the most of it, and its mean.
+void halcyon_deep_content_light(const uint16_t *words, halcyon_channels channels, halcyon_transfer transfer, size_t pixels,
+                                double *most, double *mean);
 
 /// Writes straight RGBA of 0 to 65,535. `result` may be `words`.
 void halcyon_deep_straighten(const uint16_t *words, halcyon_channels channels, bool is_multiplied, uint16_t *result,
