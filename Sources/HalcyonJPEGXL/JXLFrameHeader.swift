@@ -284,14 +284,16 @@ struct JXLFrameHeader {
                 }
         }
         coarseBytes = (1..<first - 1).reduce(0) { $0 + ends[place($1)] - ends[max(1, place($1)) - 1] }
-        guard hasFinalGroups, !isCoarseFirst else { return }
-        groups = JXLGroups(of: size, side: groupSide, ends: (first..<ends.count).map { ends[place($0)] })
+        // In order, the squares are there that another one may be predicted from: those above it and to the left of it.
+        guard hasFinalGroups, !isCoarseFirst, places == nil else { return }
+        groups = JXLGroups(of: size, side: groupSide, ends: Array(ends[first...]))
     }
 
-    /// Whether its squares, if it is stored in full detail alone, depend neither on each other nor on later passes. Those of the last
+    /// Whether its squares, if it is stored in full detail alone, depend neither on later ones nor on later passes. Those of the last
     /// frame alone are kept: there may be very many frames, and the others are not shown before they are complete.
     private var hasFinalGroups: Bool {
         isLast && kind == .regular && replacesAll && isModular && passes == 1 && upsampling == 1 && !isFiltered
+            && !isSubsampled
     }
 
     /// The side in pixels of the squares that it is stored in.

@@ -30,6 +30,9 @@ struct JXLFrameIndex {
     /// The bytes of the frames with parts that come too early, and the number of the first that may not be there as a whole.
     private var unordered: [Range<Int>] = []
     private var firstUnordered = 0
+    /// The number of bytes behind `end` from which on the next header is read again, after it was not there as a whole: a list of
+    /// parts is as long as the sender likes.
+    private var worthReading = 0
 
     /// - Parameter offset: the offset of the first frame, or of the preview before it.
     init(_ header: JXLImageHeader, from offset: Int) {
@@ -68,8 +71,11 @@ struct JXLFrameIndex {
     /// - Throws: `CodecError.damaged`, `.limitExceeded`.
     mutating func read(_ codestream: ByteReader) throws {
         while !hasLast, end < codestream.count {
+            let available = codestream.count - end
+            guard available >= worthReading else { return }
             let header = try JXLFrameHeader.read(codestream, at: end, of: image, isPreview: isPreview)
-            guard let header else { return }
+            guard let header else { return worthReading = available.adding(1, times: available / 8 + 1) }
+            worthReading = 0
             let next = end.adding(1, times: header.headerBytes).adding(1, times: header.bodyBytes)
             if !isPreview { append(Frame(header: header, bytes: end..<next)) }
             pixels = pixels.adding(1, times: header.size.area ?? .max)

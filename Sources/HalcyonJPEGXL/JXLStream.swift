@@ -6,8 +6,8 @@ import HalcyonSystem
 
 extension JXLCoder: ProgressiveImageDecoder {
     /// Creates a decoding that shows a still image at an eighth of its detail first, and then as its parts arrive, at most five times; an
-    /// animation frame by frame. Of a picture that is stored in full detail alone, the squares that have arrived are shown, and of one
-    /// with alpha the parts; what is missing is transparent. A picture that is drawn upon others, one in inks, and one with
+    /// animation frame by frame. Of a picture that is stored in full detail alone, the squares that have arrived are shown if they
+    /// come in order, and of one with alpha the parts; what is missing is transparent. A picture that is drawn upon others, one in inks, and one with
     /// parts before those that they depend on, is shown once it is complete.
     package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
         ArrivingImage(
@@ -30,7 +30,7 @@ extension JXLCoder: ProgressiveImageDecoder {
 
 extension JXLCoder: IncompleteImageDecoder {
     package func decodeIncomplete(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
-        try JXLStream(plan: plan, of: try file(of: data)).part(of: data, .jpegXL, context: context)
+        try JXLStream(plan: plan, of: try file(of: data), isArriving: false).part(of: data, .jpegXL, context: context)
     }
 
     package func lacksFrames(_ data: Data, info: ImageInfo) -> Bool { (try? file(of: data))?.isCut ?? true }
@@ -53,6 +53,7 @@ final class JXLStream: RowStream {
     private let converts: @Sendable (ColorProfile?) -> Bool
     private let reserved: Int
     private let keptBytes: Int
+    private let isArriving: Bool
     private let output: UnsafeMutableRawBufferPointer
     private var index: JXLFrameIndex
     private var file = Data()
@@ -69,8 +70,10 @@ final class JXLStream: RowStream {
     private var wasJoined = false
     private(set) var rows = 0
 
+    /// - Parameter isArriving: whether more bytes may come than those of `file`, which the plan knows.
     /// - Throws: `BitmapError.outOfMemory`.
-    init(plan: DecodePlan, of file: JXLFile) throws {
+    init(plan: DecodePlan, of file: JXLFile, isArriving: Bool = true) throws {
+        self.isArriving = isArriving
         (pixels, index, reserved) = (JXLPixels(file.header), file.index, file.workingBytes)
         keptBytes = file.index.end + Self.slack
         converts = { plan.converts($0) }
@@ -89,7 +92,7 @@ final class JXLStream: RowStream {
     func append(_ data: Data, context: WorkContext) throws {
         file.append(data)
         try context.checkCancellation()
-        guard file.count <= keptBytes else { throw NeedsMore() }
+        guard !isArriving || file.count <= keptBytes else { throw NeedsMore() }
         let boxes = try JXLBoxes(file)
         let count = boxes.parts.reduce(0) { $0 + $1.count }
         isWhole = !boxes.isCut && index.isWhole(within: count)
@@ -98,7 +101,7 @@ final class JXLStream: RowStream {
         if !boxes.isCut { wasJoined = true }
         let codestream = try boxes.codestream(in: file)
         try codestream.read { try index.read($0) }
-        guard index.workingBytes <= reserved, index.pixels <= Self.maximumPixels else {
+        guard !isArriving || index.workingBytes <= reserved && index.pixels <= Self.maximumPixels else {
             throw NeedsMore()
         }
         isWhole = !boxes.isCut && index.isWhole(within: count)
@@ -123,8 +126,13 @@ final class JXLStream: RowStream {
 
     private func canBeDrawn(_ frame: JXLFrameIndex.Frame) -> Bool {
         if frame.header.canBeDrawnInPart || pixels.hasAlpha && frame.header.replacesAll { return true }
-        guard let groups = frame.header.groups, groups.size == pixels.size else { return false }
+        guard let groups = groups(of: frame) else { return false }
         return fed - frame.bodyStart >= groups.firstEnd
+    }
+
+    /// The squares of a frame that is as large as the picture.
+    private func groups(of frame: JXLFrameIndex.Frame) -> JXLGroups? {
+        frame.header.groups.flatMap { $0.size == pixels.size ? $0 : nil }
     }
 
     private func feed(_ bytes: UnsafeRawBufferPointer, _ context: WorkContext) throws {
@@ -160,7 +168,7 @@ final class JXLStream: RowStream {
 
     func bitmap(context: WorkContext) throws -> Bitmap {
         let part = isDrawn || pixels.hasAlpha ? nil : frame
-        let groups = part?.header.groups
+        let groups = part.flatMap { self.groups(of: $0) }
         return try Bitmap(size: pixels.size, isOpaque: !pixels.hasAlpha && groups == nil) { bitmap in
             guard let target else { return }
             if target.words == nil { bitmap.copyMemory(from: UnsafeRawBufferPointer(output)) }

@@ -33,9 +33,14 @@ struct APNGFrames {
 
     /// Whether a frame, though its own pixels may be opaque, is shown with a part of the empty canvas.
     func leavesGaps(on canvas: PixelSize) -> Bool {
-        guard let first = entries.first?.frame else { return false }
-        return first.rect.size != canvas || first.disposal == .restore && entries.count > 1
-            || entries.dropLast().contains { $0.frame.disposal == .clear }
+        let frames = entries.map(\.frame)
+        guard let first = frames.first else { return false }
+        return first.rect.size != canvas
+            || zip(frames.indices, zip(frames, frames.dropFirst())).contains { index, pair in
+                // The first frame was drawn on nothing.
+                let isCleared = pair.0.disposal == .clear || pair.0.disposal == .restore && index == 0
+                return isCleared && !pair.1.rect.covers(pair.0.rect)
+            }
     }
 
     /// Finds the frames whose chunks are complete and in order. The first chunk that is not ends the animation, as
@@ -110,6 +115,14 @@ struct APNGFrames {
         guard body.bigEndian32(0) == sequence else { return false }
         sequence += 1
         return true
+    }
+}
+
+extension PixelRect {
+    /// Both lie on a canvas.
+    fileprivate func covers(_ other: PixelRect) -> Bool {
+        x <= other.x && y <= other.y && x + size.width >= other.x + other.size.width
+            && y + size.height >= other.y + other.size.height
     }
 }
 

@@ -25,12 +25,13 @@ package struct PNGCoder: RowImageDecoder, ImageEncoder {
     package func probe(_ data: Data) throws -> ImageInfo {
         try data.read { reader in
             var info = try PNGHeader.info(reader, readsOrientation: readsOrientation)
-            guard info.isAnimated, PNGHeader.isWhole(reader) else { return info }
+            guard info.isAnimated else { return info }
             let frames = APNGFrames(data, info: info)
-            info.frameCount = frames?.entries.count ?? 1
-            if !info.isAnimated { info.loopCount = nil }
             // A canvas that no frame covers, or that a frame clears, shows through.
             if let frames, frames.leavesGaps(on: info.storedSize) { info.hasAlpha = true }
+            guard PNGHeader.isWhole(reader) else { return info }
+            info.frameCount = frames?.entries.count ?? 1
+            if !info.isAnimated { info.loopCount = nil }
             return info
         }
     }

@@ -32,7 +32,7 @@ extension WebPCoder: AnimatedImageEncoder {
         var (time, isOpaque) = (Int32(0), true)
         for (index, end) in animation.endsInMilliseconds(shortest: 0).enumerated() {
             let frame = try animation.frame(at: index, context: context)
-            isOpaque = isOpaque && frame.isOpaque
+            isOpaque = isOpaque && frame.hasOpaquePixelsOnly
             try Self.withPicture(of: frame) { picture in
                 guard WebPAnimEncoderAdd(encoder, &picture, time, &config) != 0 else {
                     throw Self.failed(String(cString: WebPAnimEncoderGetError(encoder)))
