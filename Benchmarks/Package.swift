@@ -12,7 +12,7 @@ let libraries = ["avif", "curl", "gif", "jpeg", "jxl", "png", "webp"]
 
 /// The library with its formats.
 let halcyon: [Target.Dependency] = [
-    "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonTIFF", "HalcyonSVG",
+    "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW", "HalcyonTIFF", "HalcyonSVG",
 ].map {
     .product(name: $0, package: "halcyon")
 }
