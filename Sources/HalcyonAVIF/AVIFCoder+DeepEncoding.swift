@@ -47,7 +47,7 @@ extension AVIFCoder {
         var rgb = avifRGBImage()
         avifRGBImageSetDefaults(&rgb, image)
         (rgb.format, rgb.depth) = (AVIF_RGB_FORMAT_RGBA, 16)
-        rgb.ignoreAlpha = deep.hasOnlyFullAlpha ? 1 : 0
+        rgb.ignoreAlpha = deep.hasOpaquePixelsOnly ? 1 : 0
         rgb.rowBytes = UInt32(deep.bytesPerRow)
         rgb.pixels = words.assumingMemoryBound(to: UInt8.self)
         try check(avifImageRGBToYUV(image, &rgb))

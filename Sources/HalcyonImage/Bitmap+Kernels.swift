@@ -2,6 +2,14 @@ import CHalcyonPixels
 import HalcyonSystem
 
 extension Bitmap {
+    /// Whether every alpha byte is 255, also where `isOpaque` does not promise it. Costs a look at each pixel that may be transparent.
+    package var hasOpaquePixelsOnly: Bool {
+        isOpaque
+            || withPixels {
+                halcyon_is_opaque($0.baseAddress?.assumingMemoryBound(to: UInt8.self), width * height)
+            }
+    }
+
     /// A C function that computes the result's pixels from the source's, and polls `cancelled` for cancellation.
     package typealias Kernel = (
         _ source: halcyon_bitmap, _ result: halcyon_bitmap, _ cancelled: halcyon_cancelled,

@@ -75,7 +75,7 @@ public final class DeepBitmap: Sendable {
     }
 
     /// Whether every alpha is full, whatever the header of a file says. Costs a look at each pixel that may be transparent.
-    package var hasOnlyFullAlpha: Bool {
+    package var hasOpaquePixelsOnly: Bool {
         isOpaque
             || withPixels {
                 halcyon_deep_is_opaque(

@@ -12,7 +12,7 @@ extension JXLEncoder {
     /// Begins a file of one picture of 16 bits a channel, integers or floating-point numbers, in its named colour space.
     ///
     /// - Throws: `CodecError.encodingFailed`.
-    func begin(_ deep: DeepBitmap, isLossless: Bool, orientation: Orientation) throws {
+    func begin(_ deep: DeepBitmap, isOpaque: Bool, isLossless: Bool, orientation: Orientation) throws {
         let isFloat = deep.format.channels == .float16
         var info = JxlBasicInfo()
         JxlEncoderInitBasicInfo(&info)
@@ -20,7 +20,7 @@ extension JXLEncoder {
         info.orientation = JxlOrientation(UInt32(orientation.rawValue))
         info.uses_original_profile = isLossless ? 1 : 0
         (info.bits_per_sample, info.exponent_bits_per_sample) = (16, isFloat ? 5 : 0)
-        if !deep.hasOnlyFullAlpha {
+        if !isOpaque {
             (info.num_extra_channels, info.alpha_bits, info.alpha_exponent_bits) = (1, 16, isFloat ? 5 : 0)
         }
         // The light of the brightest pixel in cd/m2 of the spaces that are about light; otherwise libjxl's default stays, and is
@@ -62,8 +62,7 @@ extension JXLEncoder {
     /// Adds the picture.
     ///
     /// - Throws: `CodecError.encodingFailed`, `BitmapError.outOfMemory`.
-    func add(_ deep: DeepBitmap) throws {
-        let isOpaque = deep.hasOnlyFullAlpha
+    func add(_ deep: DeepBitmap, isOpaque: Bool) throws {
         let isFloat = deep.format.channels == .float16
         var format = JxlPixelFormat(
             num_channels: isOpaque ? 3 : 4, data_type: isFloat ? JXL_TYPE_FLOAT16 : JXL_TYPE_UINT16,

@@ -211,10 +211,12 @@ extension JXLCoder: ImageEncoder {
     ) throws -> Data {
         let encoder = try JXLEncoder()
         if let deep = image.deepBitmap, options.isDeep {
+            let isOpaque = deep.hasOpaquePixelsOnly
             try encoder.begin(
-                deep, isLossless: options.isLossless, orientation: options.storedOrientation(of: image))
+                deep, isOpaque: isOpaque, isLossless: options.isLossless,
+                orientation: options.storedOrientation(of: image))
             try encoder.set(options)
-            try encoder.add(deep)
+            try encoder.add(deep, isOpaque: isOpaque)
             try context.checkCancellation()
             return try encoder.finish()
         }

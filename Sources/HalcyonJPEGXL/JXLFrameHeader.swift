@@ -289,8 +289,8 @@ struct JXLFrameHeader {
         groups = JXLGroups(of: size, side: groupSide, ends: Array(ends[first...]))
     }
 
-    /// Whether its squares, if it is stored in full detail alone, depend neither on later ones nor on later passes. Those of the last
-    /// frame alone are kept: there may be very many frames, and the others are not shown before they are complete.
+    /// Whether its squares, if it is stored in full detail alone, depend neither on later ones nor on later passes. Only the last frame
+    /// keeps them: there may be very many frames, and the others are not shown before they are complete.
     private var hasFinalGroups: Bool {
         isLast && kind == .regular && replacesAll && isModular && passes == 1 && upsampling == 1 && !isFiltered
             && !isSubsampled

@@ -1,18 +1,18 @@
 import Glibc
 import HalcyonImage
 
-/// The squares of a frame that is stored in full detail alone: each in a part of its own, independent of the others.
+/// The squares of a frame that is stored in full detail alone: each in a part of its own, in order, which may
+/// depend on those before it.
 struct JXLGroups {
     let size: PixelSize
     private let side: Int
     /// The ends of the squares, row by row, in bytes behind the header of the frame.
     private let ends: [Int]
-    /// The end of the square that comes first.
-    let firstEnd: Int
+    /// The end of the first square.
+    var firstEnd: Int { ends.first ?? .max }
 
     init(of size: PixelSize, side: Int, ends: [Int]) {
         (self.size, self.side, self.ends) = (size, side, ends)
-        firstEnd = ends.min() ?? .max
     }
 
     /// Clears the squares that are not there of a picture of which so many bytes behind the header are.

@@ -6,9 +6,9 @@ import HalcyonSystem
 
 extension JXLCoder: ProgressiveImageDecoder {
     /// Creates a decoding that shows a still image at an eighth of its detail first, and then as its parts arrive, at most five times; an
-    /// animation frame by frame. Of a picture that is stored in full detail alone, the squares that have arrived are shown if they
-    /// come in order, and of one with alpha the parts; what is missing is transparent. A picture that is drawn upon others, one in inks, and one with
-    /// parts before those that they depend on, is shown once it is complete.
+    /// animation frame by frame. A picture that is stored in full detail alone is shown in the squares that have arrived, if they come
+    /// in order, and one with alpha in its parts; what is missing is transparent. A picture that is drawn upon others, one in inks, and
+    /// one with parts before those that they depend on, is shown once it is complete.
     package func makeProgressive(options: DecodeOptions, budget: DecodeBudget) -> any ProgressiveDecoding {
         ArrivingImage(
             self, options: options, budget: budget,

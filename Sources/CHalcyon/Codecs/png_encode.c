@@ -1,6 +1,7 @@
 #include "png_support.h"
 
 #include <halcyon_deep.h>
+#include <halcyon_pixels.h>
 
 static void write_bytes(png_structp png, png_bytep bytes, size_t count) {
     if (!halcyon_append(png_get_io_ptr(png), bytes, count)) png_error(png, "out of memory");

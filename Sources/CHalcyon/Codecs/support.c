@@ -72,16 +72,3 @@ void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int
 void halcyon_make_opaque(uint8_t *bgra, size_t pixels) {
     for (size_t i = 0; i < pixels; i++) bgra[i * 4 + 3] = 255;
 }
-
-bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels) {
-    // In chunks: small enough to leave early, and wide enough for vectors.
-    while (pixels > 0) {
-        size_t chunk = pixels < 1024 ? pixels : 1024;
-        uint8_t all = 255;
-        for (size_t i = 0; i < chunk; i++) all &= bgra[i * 4 + 3];
-        if (all != 255) return false;
-        bgra += chunk * 4;
-        pixels -= chunk;
-    }
-    return true;
-}

@@ -83,3 +83,16 @@ void halcyon_convert(const uint8_t *pixels, size_t count, halcyon_layout layout,
             break;
     }
 }
+
+bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels) {
+    // In chunks: small enough to leave early, and wide enough for vectors.
+    while (pixels > 0) {
+        size_t chunk = pixels < 1024 ? pixels : 1024;
+        uint8_t all = 255;
+        for (size_t i = 0; i < chunk; i++) all &= bgra[i * 4 + 3];
+        if (all != 255) return false;
+        bgra += chunk * 4;
+        pixels -= chunk;
+    }
+    return true;
+}

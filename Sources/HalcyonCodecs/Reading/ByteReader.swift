@@ -52,15 +52,15 @@ package struct ByteReader {
 
     /// Returns the offset of the first occurrence of a text at or after `offset`.
     package func firstMatch(_ text: StaticString, from offset: Int) -> Int? {
-        var position = offset
-        while let found = firstIndex(of: text.utf8Start.pointee, from: position) {
-            if matches(text, at: found) { return found }
-            position = found + 1
-        }
-        return nil
+        firstMatch(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), from: offset)
     }
 
+    /// Returns the offset of the first occurrence of some bytes at or after `offset`; nil for none.
     package func firstMatch(_ wanted: [UInt8], from offset: Int) -> Int? {
+        wanted.withUnsafeBytes { firstMatch($0, from: offset) }
+    }
+
+    private func firstMatch(_ wanted: UnsafeRawBufferPointer, from offset: Int) -> Int? {
         guard let first = wanted.first else { return nil }
         var position = offset
         while let found = firstIndex(of: first, from: position) {
@@ -72,14 +72,17 @@ package struct ByteReader {
 
     /// Returns whether the bytes at `offset` equal `expected`.
     package func matches(_ expected: StaticString, at offset: Int) -> Bool {
-        let length = expected.utf8CodeUnitCount
-        guard has(length, at: offset), let start = bytes.baseAddress else { return false }
-        return memcmp(start + offset, expected.utf8Start, length) == 0
+        matches(UnsafeRawBufferPointer(start: expected.utf8Start, count: expected.utf8CodeUnitCount), at: offset)
     }
 
     package func matches(_ expected: [UInt8], at offset: Int) -> Bool {
-        guard has(expected.count, at: offset), let start = bytes.baseAddress else { return false }
-        return memcmp(start + offset, expected, expected.count) == 0
+        expected.withUnsafeBytes { matches($0, at: offset) }
+    }
+
+    private func matches(_ expected: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        guard has(expected.count, at: offset) else { return false }
+        guard let start = bytes.baseAddress, let other = expected.baseAddress else { return expected.isEmpty }
+        return memcmp(start + offset, other, expected.count) == 0
     }
 
     /// Returns the part of these bytes at `offset`, shorter than `length` if the bytes end before.

@@ -26,6 +26,7 @@ enum LoaderSignature {
         let count = kind == 0x31 || kind == 0x34 ? 2 : 3
         return (0..<count).allSatisfy { _ in numbers.next() != nil }
     }
+
     /// Returns whether the data is C that defines a width and the bits of a bitmap. Other headers in C begin like it; they declare
     /// what is defined elsewhere.
     private static func isXBM(_ reader: ByteReader) -> Bool {

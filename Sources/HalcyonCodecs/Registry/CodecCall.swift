@@ -68,7 +68,8 @@ package enum CodecCall {
         try bitmap.withPixels { pixels in
             try run(context: context, bytes: pixels.count) {
                 body(
-                    pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), size, bitmap.hasOnlyFullAlpha, &output, $0
+                    pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), size, bitmap.hasOpaquePixelsOnly, &output,
+                    $0
                 )
             } fail: {
                 CodecError.encodingFailed(format, reason: $0)

@@ -240,9 +240,6 @@ void halcyon_rgba_to_bgra(const uint8_t *rgba, uint8_t *bgra, size_t pixels, int
 /// Sets every alpha byte to 255.
 void halcyon_make_opaque(uint8_t *bgra, size_t pixels);
 
-/// Whether every alpha byte is 255.
-bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels);
-
 /// The number of modules for more formats that there are, linked or not.
 size_t halcyon_linked_coder_count(void);
 

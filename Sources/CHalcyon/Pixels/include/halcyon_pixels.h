@@ -90,6 +90,9 @@ void halcyon_convert(const uint8_t *pixels, size_t count, halcyon_layout layout,
 /// exactly.
 void halcyon_unpremultiply(const uint8_t *bgra, uint8_t *result, size_t pixels);
 
+/// Whether every alpha byte is 255.
+bool halcyon_is_opaque(const uint8_t *bgra, size_t pixels);
+
 /// Writes `source` turned upright. `orientation` is the EXIF value, 1 to 8; the sides of `result` are exchanged for 5
 /// to 8.
 halcyon_status halcyon_orient(halcyon_bitmap source, halcyon_bitmap result, int orientation,

@@ -77,8 +77,8 @@ void halcyon_box_close_files(int last);
 /// been joined and are still on their way out.
 bool halcyon_box_is_alone(void);
 
-/// Does work in a copy of this process, which has no other thread. Whether it succeeds there within two seconds,
-/// starts no thread and ends well. True if there can be no copy.
+/// Does work in a copy of this process, which has no other thread. Whether it succeeds there within four seconds, two of
+/// them the processor's, starts no thread and ends well. True if there can be no copy.
 bool halcyon_box_try(bool (*work)(const void *), const void *user);
 
 /// Takes all rights from the calling process, for good: no other program, process, file, network or descriptor, and no memory that
