@@ -62,8 +62,8 @@ import HalcyonProcessing
 // Caching.
 @_exported import class HalcyonCache.DiskCache
 @_exported import enum HalcyonCache.DiskCacheError
-@_exported import struct HalcyonCache.DiskEntry
-@_exported import struct HalcyonCache.DiskKey
+@_exported import struct HalcyonCache.CacheEntry
+@_exported import struct HalcyonCache.CacheKey
 @_exported import enum HalcyonCache.ExpirationExtension
 @_exported import struct HalcyonCache.MemoryCacheConfiguration
 @_exported import struct HalcyonCache.MemoryCacheStatistics

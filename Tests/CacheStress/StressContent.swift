@@ -27,12 +27,12 @@ struct StressContent {
         Data("\(key)/\(number)/\(String(repeating: "m", count: abs(number) % 97))".utf8)
     }
 
-    static func key(_ number: Int) -> DiskKey { DiskKey("stress \(number)".utf8) }
+    static func key(_ number: Int) -> CacheKey { CacheKey("stress \(number)".utf8) }
 
     /// The version of an entry; nil when it is not what was stored under this key, to the last byte.
     ///
     /// - Parameter updates: whether its metadata may be any that belongs to the key.
-    static func version(of entry: DiskEntry, key: Int, largest: Int, updates: Bool = false) -> Int? {
+    static func version(of entry: CacheEntry, key: Int, largest: Int, updates: Bool = false) -> Int? {
         guard entry.data.count >= 16 else { return nil }
         let version = entry.data.dropFirst(8).prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let content = StressContent(key: key, version: Int(truncatingIfNeeded: version), largest: largest)

@@ -61,7 +61,7 @@ import HalcyonSystem
 
     private static func store(in folder: URL) -> AsyncStream<Void> {
         let cache = DiskCache(folder: folder)
-        return workers { number in try await cache.store(Data([1]), for: DiskKey("\(number)")) }
+        return workers { number in try await cache.store(Data([1]), for: CacheKey("\(number)")) }
     }
 
     private static func decode(_ data: Data) -> AsyncStream<Void> {

@@ -20,16 +20,16 @@ struct DiskBitRotTests {
     static var shapes: [Shape] {
         [
             Shape(testDescription: "plain"),
-            Shape(testDescription: "nothing", key: DiskKey([]), data: Data()),
+            Shape(testDescription: "nothing", key: CacheKey([]), data: Data()),
             Shape(testDescription: "empty data, metadata", data: Data(), metadata: Data("a header".utf8)),
             Shape(testDescription: "empty data, extended data", data: Data(), extended: Data([0, 1, 0xFF])),
             Shape(testDescription: "zeros", data: Data(count: 64), metadata: Data(count: 8), extended: Data(count: 8)),
             Shape(
                 testDescription: "everything", metadata: Data("a header".utf8),
                 extended: Data(repeating: 0x89, count: 40)),
-            Shape(testDescription: "long key", key: DiskKey(String(repeating: "k", count: 300).utf8)),
+            Shape(testDescription: "long key", key: CacheKey(String(repeating: "k", count: 300).utf8)),
             Shape(
-                testDescription: "trailer beyond the tail", key: DiskKey(String(repeating: "key", count: 1400).utf8),
+                testDescription: "trailer beyond the tail", key: CacheKey(String(repeating: "key", count: 1400).utf8),
                 metadata: Data([1])),
         ]
     }
@@ -40,7 +40,7 @@ struct DiskBitRotTests {
     /// An entry's file, to be put back damaged.
     private struct Specimen: Sendable {
         let fixture: DiskFixture
-        let key: DiskKey
+        let key: CacheKey
         let bytes: Data
 
         init(_ shape: Shape, sizeLimit: Int = 1 << 20) throws {

@@ -48,8 +48,8 @@ import Testing
     @Test func longAndUnicodeKeys() async throws {
         let fixture = DiskFixture()
         let keys = [
-            DiskKey(Data(repeating: 0x41, count: 4096)), DiskKey("https://例え.jp/画像/🐦.webp?x=ü#é".utf8), DiskKey([]),
-            DiskKey("a/../../b\0c\n".utf8), DiskKey(Data(repeating: 0, count: 10_000)),
+            CacheKey(Data(repeating: 0x41, count: 4096)), CacheKey("https://例え.jp/画像/🐦.webp?x=ü#é".utf8), CacheKey([]),
+            CacheKey("a/../../b\0c\n".utf8), CacheKey(Data(repeating: 0, count: 10_000)),
         ]
         for (number, key) in keys.enumerated() { try await fixture.cache.store(Data([UInt8(number)]), for: key) }
         for (number, key) in keys.enumerated() {
@@ -173,7 +173,7 @@ import Testing
         let fixture = DiskFixture()
         try await fixture.cache.store(data, metadata: Data([1]), extended: Data([2, 3]), for: key)
         fixture.clock.advance(by: .seconds(5))
-        let long = DiskKey(Data(repeating: 1, count: 6000))
+        let long = CacheKey(Data(repeating: 1, count: 6000))
         try await fixture.cache.store(Data(), for: long, expiration: .never)
         let entries = await fixture.cache.entries()
         #expect(entries.count == 2)

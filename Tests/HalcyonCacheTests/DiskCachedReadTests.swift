@@ -15,7 +15,7 @@ struct DiskCachedReadTests {
         let clock = ManualClock()
         let pool = ThreadPool(name: "test-io", threads: 1)
         let cache: DiskCache
-        let key = DiskKey("small".utf8)
+        let key = CacheKey("small".utf8)
 
         init() {
             cache = DiskCache(

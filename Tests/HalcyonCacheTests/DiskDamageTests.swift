@@ -90,7 +90,7 @@ import Testing
 
     @Test func anotherKeysFileIsAMissAndStays() async throws {
         let fixture = DiskFixture()
-        let other = DiskKey("another key".utf8)
+        let other = CacheKey("another key".utf8)
         let original = try original(fixture)
         try fixture.write(original, as: other)
         #expect(fixture.cache.entrySynchronously(for: other) == nil)

@@ -36,11 +36,11 @@ final class DiskFixture: Sendable {
         DiskCache(folder: folder, configuration: cache.configuration, timeSource: clock.timeSource)
     }
 
-    func file(_ key: DiskKey) -> URL {
+    func file(_ key: CacheKey) -> URL {
         folder.appending(path: key.folderName).appending(path: key.fileName)
     }
 
-    func status(_ key: DiskKey) throws -> FileStatus {
+    func status(_ key: CacheKey) throws -> FileStatus {
         try files.status(at: file(key).path)
     }
 
@@ -49,12 +49,12 @@ final class DiskFixture: Sendable {
         try files.status(at: folder.appending(path: path).path).size
     }
 
-    func exists(_ key: DiskKey) -> Bool {
+    func exists(_ key: CacheKey) -> Bool {
         (try? status(key)) != nil
     }
 
     /// Puts bytes where an entry's file would be, kept for a day.
-    func write(_ bytes: Data, as key: DiskKey) throws {
+    func write(_ bytes: Data, as key: CacheKey) throws {
         let file = file(key)
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -82,9 +82,9 @@ final class DiskFixture: Sendable {
         return found
     }
 
-    static let key = DiskKey("https://example.com/a.jpg".utf8)
+    static let key = CacheKey("https://example.com/a.jpg".utf8)
     /// Made each time: the leak checker does not see that a global of this size is still held.
     static var data: Data { Data("the bytes of an image".utf8) }
 
-    static func key(_ number: Int) -> DiskKey { DiskKey("key \(number)".utf8) }
+    static func key(_ number: Int) -> CacheKey { CacheKey("key \(number)".utf8) }
 }

@@ -7,22 +7,22 @@ import Testing
 @Suite struct DiskKeyTests {
     @Test func theNameIsTheHash() {
         // Known values of XXH3-128.
-        #expect(DiskKey([]).fileName == "99aa06d3014798d86001c324468d497f")
-        let key = DiskKey("https://example.com/a.jpg".utf8)
+        #expect(CacheKey([]).fileName == "99aa06d3014798d86001c324468d497f")
+        let key = CacheKey("https://example.com/a.jpg".utf8)
         #expect(key.fileName.utf8.count == 32)
         #expect(key.fileName.hasPrefix(key.folderName))
         #expect(key.folderName.utf8.count == 2)
         #expect(EntryName(fileName: key.fileName) == EntryName(key))
-        #expect(key == DiskKey(Array("https://example.com/a.jpg".utf8)))
-        #expect(key != DiskKey("https://example.com/b.jpg".utf8))
+        #expect(key == CacheKey(Array("https://example.com/a.jpg".utf8)))
+        #expect(key != CacheKey("https://example.com/b.jpg".utf8))
     }
 
     @Test func keysComeFromEncoders() {
         var encoder = KeyEncoder()
         encoder.encode("a")
         encoder.encode(2)
-        #expect(DiskKey(encoder).bytes == encoder.bytes)
-        #expect(DiskKey(encoder) == DiskKey(encoder.bytes))
+        #expect(CacheKey(encoder).bytes == encoder.bytes)
+        #expect(CacheKey(encoder) == CacheKey(encoder.bytes))
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ import Testing
     @Test func temporaryNames() {
         let folder = CacheFolder(URL(filePath: "/somewhere/cache/"))
         #expect(folder.path == "/somewhere/cache")
-        let name = EntryName(DiskKey([1]))
+        let name = EntryName(CacheKey([1]))
         let temporary = folder.temporaryFile(in: name.folder, number: 1)
         #expect(temporary != folder.temporaryFile(in: name.folder, number: 2))
         #expect(temporary.hasPrefix("/somewhere/cache/\(name.folderName)/"))

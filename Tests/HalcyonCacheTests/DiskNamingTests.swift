@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    func fileName(_ key: DiskKey, _ fixture: DiskFixture) -> String {
+    func fileName(_ key: CacheKey, _ fixture: DiskFixture) -> String {
         fixture.cache.path(for: key).lastPathComponent
     }
 
@@ -33,18 +33,18 @@ import Testing
             ("a.j/g", nil),
         ] as [(String, String?)])
     func anExtensionFromTheKey(name: String, expected: String?) {
-        let key = DiskKey(name)
+        let key = CacheKey(name)
         let end = expected.map { ".\($0)" } ?? ""
         #expect(fileName(key, fixture(.fromKey, hashed: true)) == key.fileName + end)
     }
 
     @Test func anExtensionThatIsAlwaysTheSame() {
-        let key = DiskKey("https://example.com/a.jpg")
+        let key = CacheKey("https://example.com/a.jpg")
         #expect(fileName(key, fixture(.fixed("bin"), hashed: true)) == key.fileName + ".bin")
         for text in ["", "a.b", "../x", "a/b", "\0", String(repeating: "a", count: 21)] {
             #expect(fileName(key, fixture(.fixed(text), hashed: true)) == key.fileName)
         }
-        #expect(fileName(DiskKey([1]), fixture(.fromKey, hashed: true)) == DiskKey([1]).fileName)
+        #expect(fileName(CacheKey([1]), fixture(.fromKey, hashed: true)) == CacheKey([1]).fileName)
     }
 
     // MARK: Readable names
@@ -58,7 +58,7 @@ import Testing
     ])
     func aReadableName(name: String, expected: String) async throws {
         let fixture = fixture()
-        let key = DiskKey(name)
+        let key = CacheKey(name)
         let path = fixture.cache.path(for: key).path(percentEncoded: false)
         #expect(path == "\(fixture.folder.path(percentEncoded: false))/\(key.folderName)/\(expected)")
         try await fixture.cache.store(data, for: key)
@@ -75,7 +75,7 @@ import Testing
         ]
         var found: Set<String> = []
         for name in names {
-            let key = DiskKey(name)
+            let key = CacheKey(name)
             let fileName = fileName(key, fixture)
             #expect(fileName.utf8.count <= 184)
             #expect(
@@ -88,23 +88,23 @@ import Testing
             try await fixture.cache.store(Data(name.utf8), for: key)
         }
         #expect(found.count == names.count)
-        for name in names { #expect(await fixture.cache.entry(for: DiskKey(name))?.data == Data(name.utf8)) }
+        for name in names { #expect(await fixture.cache.entry(for: CacheKey(name))?.data == Data(name.utf8)) }
         #expect(await fixture.cache.count() == names.count)
     }
 
     @Test func aKeyWithoutANameIsHashed() {
-        let key = DiskKey([1, 2, 3])
+        let key = CacheKey([1, 2, 3])
         #expect(fileName(key, fixture()) == key.fileName)
-        #expect(fileName(DiskKey([1, 2, 3], name: ""), fixture(.fixed("png"))) == key.fileName + ".png")
-        #expect(DiskKey([1], name: "a") == DiskKey([1], name: "b"))
-        #expect(Set([DiskKey([1], name: "a"), DiskKey([1])]).count == 1)
-        #expect(DiskKey("a") == DiskKey("a".utf8))
+        #expect(fileName(CacheKey([1, 2, 3], name: ""), fixture(.fixed("png"))) == key.fileName + ".png")
+        #expect(CacheKey([1], name: "a") == CacheKey([1], name: "b"))
+        #expect(Set([CacheKey([1], name: "a"), CacheKey([1])]).count == 1)
+        #expect(CacheKey("a") == CacheKey("a".utf8))
     }
 
     @Test(arguments: [true, false], [DiskCache.FileExtension.none, .fromKey, .fixed("bin")])
     func everythingWorksWithEveryName(hashed: Bool, rule: DiskCache.FileExtension) async throws {
         let fixture = fixture(rule, hashed: hashed)
-        let keys = (0..<20).map { DiskKey("https://example.com/\($0).jpg?q=\($0)") }
+        let keys = (0..<20).map { CacheKey("https://example.com/\($0).jpg?q=\($0)") }
         for key in keys { try await fixture.cache.store(data, for: key) }
         await fixture.cache.stage(Data([1]), for: keys[0])
         await fixture.cache.flush()
@@ -125,7 +125,7 @@ import Testing
 
     @Test func damagedEntryWithReadableNameIsRemoved() async throws {
         let fixture = fixture(.fromKey)
-        let key = DiskKey("https://example.com/a.jpg")
+        let key = CacheKey("https://example.com/a.jpg")
         try await fixture.cache.store(data, for: key)
         var bytes = try Data(contentsOf: fixture.cache.path(for: key))
         bytes[0] ^= 1
@@ -147,7 +147,7 @@ import Testing
     /// Entries that were written with other settings are not found, but are not left for ever either.
     @Test func entriesOfOtherSettingsAreSwept() async throws {
         let names = fixture(.fromKey)
-        let keys = (0..<10).map { DiskKey("https://example.com/\($0).jpg") }
+        let keys = (0..<10).map { CacheKey("https://example.com/\($0).jpg") }
         let configurations = [
             (true, DiskCache.FileExtension.none), (true, .fixed("png")), (false, .none), (false, .fromKey),
         ]
@@ -173,7 +173,7 @@ import Testing
 
     @Test(arguments: [true, false]) func foreignFilesAreNeverCountedOrRemoved(hashed: Bool) async throws {
         let fixture = fixture(.fromKey, hashed: hashed)
-        let key = DiskKey("https://example.com/a.jpg")
+        let key = CacheKey("https://example.com/a.jpg")
         try await fixture.cache.store(data, for: key)
         let folder = fixture.cache.path(for: key).deletingLastPathComponent()
         let foreign = [

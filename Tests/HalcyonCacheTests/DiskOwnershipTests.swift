@@ -6,7 +6,7 @@ import Testing
 
 /// Folders that belong to other users: the cache neither reads nor writes there.
 @Suite struct DiskOwnershipTests {
-    private let key = DiskKey("a")
+    private let key = CacheKey("a")
     private let data = Data("bytes".utf8)
 
     /// A folder with an entry in it and with acceptable permissions.
@@ -24,7 +24,7 @@ import Testing
         #expect(await !cache.contains(key))
         #expect(await cache.count() == 0)
         await #expect {
-            try await cache.store(data, for: DiskKey("b"))
+            try await cache.store(data, for: CacheKey("b"))
         } throws: {
             if case .foreignFolder = $0 as? DiskCacheError { true } else { false }
         }

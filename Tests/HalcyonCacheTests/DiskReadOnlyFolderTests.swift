@@ -4,7 +4,7 @@ import Testing
 @testable import HalcyonCache
 
 @Suite(.timeLimit(.minutes(5))) struct DiskReadOnlyFolderTests {
-    let key = DiskKey("https://example.com/a.jpg")
+    let key = CacheKey("https://example.com/a.jpg")
     let data = DiskFixture.data
 
     /// A folder as a program may bring it along, and a cache that looks there.

@@ -72,7 +72,7 @@ final class ModelRun: Sendable {
     }
 
     /// Reads a shared key; what it finds must be something that was written and not overwritten before.
-    func read(shared key: Int, how: String = "", _ body: () throws -> DiskEntry?) {
+    func read(shared key: Int, how: String = "", _ body: () throws -> CacheEntry?) {
         let mark = shared.withLock { shared in
             shared.note("\(shared.moment) read \(how)", key)
             return shared.histories[key].mark

@@ -168,7 +168,7 @@ struct ModelWorker {
         check(key, entry, since: start)
     }
 
-    private func check(_ key: Int, _ entry: DiskEntry?, since start: Date) {
+    private func check(_ key: Int, _ entry: CacheEntry?, since start: Date) {
         check(key, entry != nil, since: start, "read")
         guard let entry, let value = values[key] else { return }
         let version = StressContent.version(of: entry, key: key, largest: ModelRun.largest, updates: true)

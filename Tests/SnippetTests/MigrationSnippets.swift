@@ -303,7 +303,7 @@ private func cacheLevelExamples(bundled: URL, folder: URL) async {
     disk.mappedReads = 1 << 20
     disk.readOnlyFolders = [bundled]
     let files = DiskCache(folder: folder, configuration: disk)
-    let path = files.path(for: DiskKey("avatar of user 7"))
+    let path = files.path(for: CacheKey("avatar of user 7"))
     for await removal in files.removals { print(removal.fileNames) }
     _ = (memory, path)
 }

@@ -23,7 +23,7 @@ private func types() -> [Any.Type] {
         CallbackQueue.self,
         DiskCache.self,
         DiskCache.Configuration.self,
-        DiskEntry.self,
+        CacheEntry.self,
         DownloadError.self,
         DownloadHooks.self,
         EncodeOptions.self,

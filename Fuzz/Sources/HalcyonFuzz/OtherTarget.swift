@@ -105,7 +105,7 @@ private final class Folder: Sendable {
     static let shared = Folder()
 
     private let cache: DiskCache
-    private let key = DiskKey("key")
+    private let key = CacheKey("key")
     private let file: URL?
 
     private init() {

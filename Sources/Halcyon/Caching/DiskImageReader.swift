@@ -63,22 +63,22 @@ struct DiskImageReader {
     }
 
     /// Returns the entry with the source's bytes for a key, and the key under which it was found.
-    func originalEntry(_ key: ImageKey) async -> (entry: DiskEntry, diskKey: DiskKey)? {
-        await key.firstEntry(at: \.originalDiskKey, isForAll: \.isOriginalForAll, entry)
+    func originalEntry(_ key: ImageKey) async -> (entry: CacheEntry, diskKey: CacheKey)? {
+        await key.firstEntry(at: \.originalEntryKey, isForAll: \.isOriginalForAll, entry)
     }
 
-    private func finishedEntry(_ key: ImageKey) async -> (entry: DiskEntry, diskKey: DiskKey)? {
-        await key.firstEntry(at: \.processedDiskKey, isForAll: \.isFinishedForAll, entry)
+    private func finishedEntry(_ key: ImageKey) async -> (entry: CacheEntry, diskKey: CacheKey)? {
+        await key.firstEntry(at: \.processedEntryKey, isForAll: \.isFinishedForAll, entry)
     }
 
-    private func entry(_ key: DiskKey) async -> DiskEntry? {
+    private func entry(_ key: CacheKey) async -> CacheEntry? {
         await cache.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
     }
 
     /// Returns the encoded image in an entry.
     ///
     /// - Throws: `CodecError.notAnImage` if the serializer cannot read the entry.
-    func bytes(of entry: DiskEntry) async throws -> Data {
+    func bytes(of entry: CacheEntry) async throws -> Data {
         // The built-in serializers need no conversion, and so no switch to another thread.
         if serializer.keepsImagesReadable { return entry.data }
         return try await threads.run(ticket: ticket) { [serializer] _ in
@@ -115,8 +115,8 @@ extension DiskImageReader {
 extension ImageKey {
     /// Returns the user's own entry, or else the entry that is shared by all users.
     func firstEntry(
-        at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) async -> DiskEntry?
-    ) async -> (entry: DiskEntry, diskKey: DiskKey)? {
+        at diskKey: (ImageKey) -> CacheKey, isForAll: (CacheEntry) -> Bool, _ entry: (CacheKey) async -> CacheEntry?
+    ) async -> (entry: CacheEntry, diskKey: CacheKey)? {
         let own = diskKey(self)
         if let found = await entry(own) { return (found, own) }
         if user != nil, case let shared = diskKey(of(nil)), let found = await entry(shared), isForAll(found) {
@@ -130,8 +130,8 @@ extension ImageKey {
 
     /// Does the same as `firstEntry`, on the caller's thread.
     func firstEntrySynchronously(
-        at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool, _ entry: (DiskKey) -> DiskEntry?
-    ) -> DiskEntry? {
+        at diskKey: (ImageKey) -> CacheKey, isForAll: (CacheEntry) -> Bool, _ entry: (CacheKey) -> CacheEntry?
+    ) -> CacheEntry? {
         if let found = entry(diskKey(self)) { return found }
         if user != nil, let found = entry(diskKey(of(nil))), isForAll(found) { return found }
         guard let plain = keyWithoutGainMap(at: diskKey),
@@ -141,7 +141,7 @@ extension ImageKey {
     }
 
     /// Returns the key under which the image of a source without a gain map is stored; nil if it is this one.
-    private func keyWithoutGainMap(at diskKey: (ImageKey) -> DiskKey) -> ImageKey? {
+    private func keyWithoutGainMap(at diskKey: (ImageKey) -> CacheKey) -> ImageKey? {
         guard decode.decodesGainMap else { return nil }
         let plain = withGainMap(false)
         return diskKey(plain) == diskKey(self) ? nil : plain
@@ -149,7 +149,7 @@ extension ImageKey {
 }
 
 /// Whether a shared entry may answer a request whose user has no entry of their own.
-extension DiskEntry {
+extension CacheEntry {
     /// An entry without metadata was stored by the program itself. An entry with unreadable metadata may be private.
     var isOriginalForAll: Bool { metadata.isEmpty || HTTPCacheMetadata(decoding: metadata)?.isShared == true }
 

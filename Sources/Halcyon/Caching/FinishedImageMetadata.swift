@@ -76,7 +76,7 @@ struct FinishedImageFacts {
     }
 }
 
-extension DiskEntry {
+extension CacheEntry {
     /// The facts about a finished image's source; nil if another version wrote the entry.
     var finishedImage: FinishedImageFacts? {
         guard let stored = try? JSONDecoder().decode(FinishedImageMetadata.self, from: metadata), let info = stored.info

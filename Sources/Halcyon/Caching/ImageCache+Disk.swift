@@ -42,26 +42,26 @@ extension ImageCache {
         policy.memoryExtension = .none
         if key.user != nil || key.decode.decodesGainMap, keptImage(for: key, policy: policy) != nil { return .memory }
         guard let disk else { return nil }
-        if await disk.contains(key.processedDiskKey) { return .diskProcessed }
-        if key.decode.decodesGainMap, await peek(key, at: \.processedDiskKey, isForAll: \.isFinishedForAll) != nil {
+        if await disk.contains(key.processedEntryKey) { return .diskProcessed }
+        if key.decode.decodesGainMap, await peek(key, at: \.processedEntryKey, isForAll: \.isFinishedForAll) != nil {
             return .diskProcessed
         }
-        if await disk.contains(key.originalDiskKey) { return .diskOriginal }
+        if await disk.contains(key.originalEntryKey) { return .diskOriginal }
         guard key.user != nil else { return nil }
-        if await disk.peek(key.of(nil).processedDiskKey)?.isFinishedForAll == true { return .diskProcessed }
-        return await disk.peek(key.of(nil).originalDiskKey)?.isOriginalForAll == true ? .diskOriginal : nil
+        if await disk.peek(key.of(nil).processedEntryKey)?.isFinishedForAll == true { return .diskProcessed }
+        return await disk.peek(key.of(nil).originalEntryKey)?.isOriginalForAll == true ? .diskOriginal : nil
     }
 
     /// Returns the disk entry of a source: its bytes, their HTTP metadata, and their expiration. The look-up does not count as
     /// an access: it does not extend the entry's expiration.
-    public func storedOriginal(for item: some ImageKeyConvertible) async -> DiskEntry? {
-        await peek(key(for: item), at: \.originalDiskKey, isForAll: \.isOriginalForAll)
+    public func storedOriginal(for item: some ImageKeyConvertible) async -> CacheEntry? {
+        await peek(key(for: item), at: \.originalEntryKey, isForAll: \.isOriginalForAll)
     }
 
     func peek(
-        _ key: ImageKey, at diskKey: @Sendable (ImageKey) -> DiskKey, isForAll: @Sendable (DiskEntry) -> Bool,
+        _ key: ImageKey, at diskKey: @Sendable (ImageKey) -> CacheKey, isForAll: @Sendable (CacheEntry) -> Bool,
         ticket: WorkTicket = WorkTicket()
-    ) async -> DiskEntry? {
+    ) async -> CacheEntry? {
         await key.firstEntry(at: diskKey, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry
     }
 
@@ -70,8 +70,8 @@ extension ImageCache {
         let key = key(for: item)
         let entry =
             key.isProcessed
-            ? await peek(key, at: \.processedDiskKey, isForAll: \.isFinishedForAll)
-            : await peek(key, at: \.originalDiskKey, isForAll: \.isOriginalForAll)
+            ? await peek(key, at: \.processedEntryKey, isForAll: \.isFinishedForAll)
+            : await peek(key, at: \.originalEntryKey, isForAll: \.isOriginalForAll)
         return entry?.extended
     }
 
@@ -171,9 +171,9 @@ extension ImageCache {
 
 extension ImageKey {
     /// The keys of the image's entries at these levels on disk.
-    fileprivate func diskKeys(at levels: CacheLevels) -> [DiskKey] {
-        (levels.contains(.diskProcessed) ? withAndWithoutGainMap.map(\.processedDiskKey) : [])
-            + (levels.contains(.diskOriginal) ? [originalDiskKey] : [])
+    fileprivate func diskKeys(at levels: CacheLevels) -> [CacheKey] {
+        (levels.contains(.diskProcessed) ? withAndWithoutGainMap.map(\.processedEntryKey) : [])
+            + (levels.contains(.diskOriginal) ? [originalEntryKey] : [])
     }
 }
 

@@ -137,21 +137,21 @@ public struct ImageKey: Hashable, Sendable {
     }
 
     /// The disk key of the source's bytes. A cache with readable file names uses the source as the name.
-    public var originalDiskKey: DiskKey {
+    public var originalEntryKey: CacheKey {
         var encoder = KeyEncoder()
         // The first version had no users.
         encoder.encode(type: "halcyon.original", version: 2)
         encoder.encode(source)
-        return DiskKey(encoder, name: source).of(user)
+        return CacheKey(encoder, name: source).of(user)
     }
 
     /// The disk key of the finished image.
-    public var processedDiskKey: DiskKey {
+    public var processedEntryKey: CacheKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.processed", version: 2)
         encode(into: &encoder)
         // The source's name is taken by the original.
-        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
+        return CacheKey(encoder, name: "\(source)@\(CacheKey(encoder).fileName)").of(user)
     }
 
     /// Encodes everything that distinguishes the finished image from others.

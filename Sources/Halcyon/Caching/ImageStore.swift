@@ -22,9 +22,9 @@ struct ImageStore {
         else { return false }
         let http = fetched.provenance.http
         let stored = resolved.key.storageKey(for: http)
-        let (cache, key) = (resolved.originals, stored.originalDiskKey)
+        let (cache, key) = (resolved.originals, stored.originalEntryKey)
         // The user's own entry would be found before the shared one.
-        if stored.user != resolved.key.user { forget(resolved.key.originalDiskKey, in: cache) }
+        if stored.user != resolved.key.user { forget(resolved.key.originalEntryKey, in: cache) }
         if fetched.made == nil, resolved.serializer is DefaultCacheSerializer, !resolved.cachePolicy.waitsForStore,
             !cache.stores.isPending(key)
         {
@@ -52,11 +52,11 @@ struct ImageStore {
             return false
         }
         let stored = resolved.key.storageKey(for: made.provenance.http, made.image.info)
-        let (cache, key) = (resolved.target, stored.processedDiskKey)
+        let (cache, key) = (resolved.target, stored.processedEntryKey)
         // An entry that would be found before this one, or in its place, is of an earlier state of the source.
-        if stored != resolved.key { forget(resolved.key.processedDiskKey, in: cache) }
+        if stored != resolved.key { forget(resolved.key.processedEntryKey, in: cache) }
         if stored.decode.decodesGainMap, made.image.info.hasReadableGainMap {
-            forgetWithoutGainMap(stored.withGainMap(false).processedDiskKey, in: cache)
+            forgetWithoutGainMap(stored.withGainMap(false).processedEntryKey, in: cache)
         }
         guard resolved.cachePolicy.writes.contains(.diskProcessed) else {
             // The stored entry belongs to an earlier response and is older than the source's bytes now. A provider's is as good
@@ -78,8 +78,8 @@ struct ImageStore {
     /// Removes the source's bytes, which are not an image, from the user's own entry and the shared one.
     func removeOriginal() async {
         let (disk, key) = (resolved.originals.disk, resolved.key)
-        await disk?.remove(key.originalDiskKey)
-        if key.user != nil { await disk?.remove(key.of(nil).originalDiskKey) }
+        await disk?.remove(key.originalEntryKey)
+        if key.user != nil { await disk?.remove(key.of(nil).originalEntryKey) }
     }
 
     /// Waits until everything that was stored so far is on the disk, or has failed to get there.
@@ -89,7 +89,7 @@ struct ImageStore {
         for cache in caches { await cache.disk?.flush() }
     }
 
-    private func store(bytes: Int, in cache: ImageCache, as key: DiskKey, _ work: @escaping StoreQueue.Work) -> Bool {
+    private func store(bytes: Int, in cache: ImageCache, as key: CacheKey, _ work: @escaping StoreQueue.Work) -> Bool {
         let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cachePolicy.waitsForStore, work)
         // Without room the entry is not cached, and the stored one is older.
         if !isTaken { forget(key, in: cache) }
@@ -101,17 +101,17 @@ struct ImageStore {
         let stored = resolved.key.storageKey(for: made.provenance.http, made.image.info)
         let other = stored.withGainMap(!stored.decode.decodesGainMap)
         resolved.target.forgetExactly(other)
-        if other.isProcessed { forget(other.processedDiskKey, in: resolved.target) }
+        if other.isProcessed { forget(other.processedEntryKey, in: resolved.target) }
     }
 
     /// Removes the image that was stored while the source had no gain map.
-    private func forgetWithoutGainMap(_ key: DiskKey, in cache: ImageCache) {
+    private func forgetWithoutGainMap(_ key: CacheKey, in cache: ImageCache) {
         cache.stores.add(bytes: 0, to: key, isForced: true) { _ in
             if await cache.disk?.peek(key)?.hasNoGainMap == true { await cache.disk?.remove(key) }
         }
     }
 
-    private func forget(_ key: DiskKey, in cache: ImageCache) {
+    private func forget(_ key: CacheKey, in cache: ImageCache) {
         cache.stores.add(bytes: 0, to: key, isForced: true) { _ in await cache.disk?.remove(key) }
     }
 

@@ -25,7 +25,7 @@ final class StoreQueue: Sendable {
         var bytes = 0
         var lastNumber = 0
         var pending: Set<Int> = []
-        var stores: [DiskKey: Stores] = [:]
+        var stores: [CacheKey: Stores] = [:]
         var waiters: [Int: Waiter] = [:]
     }
 
@@ -44,7 +44,7 @@ final class StoreQueue: Sendable {
     /// - Parameter isForced: whether it is accepted beyond the limit, because a caller waits for it.
     /// - Returns: false if there is no room for it now.
     @discardableResult
-    func add(bytes: Int, to key: DiskKey, isForced: Bool = false, _ work: @escaping Work) -> Bool {
+    func add(bytes: Int, to key: CacheKey, isForced: Bool = false, _ work: @escaping Work) -> Bool {
         state.withLock { state in
             // A single store may be larger than the limit.
             guard isForced || state.pending.isEmpty || state.bytes + bytes <= limit else { return false }
@@ -64,13 +64,13 @@ final class StoreQueue: Sendable {
     }
 
     /// Whether a store to a key is in progress.
-    func isPending(_ key: DiskKey) -> Bool { state.withLock { $0.stores[key] != nil } }
+    func isPending(_ key: CacheKey) -> Bool { state.withLock { $0.stores[key] != nil } }
 
     /// Marks the stores in progress to a key as not wanted any more.
     ///
     /// - Returns: a task that ends with them; nil if there are none.
     @discardableResult
-    func void(_ key: DiskKey) -> Task<Void, Never>? {
+    func void(_ key: CacheKey) -> Task<Void, Never>? {
         state.withLock { state in
             state.stores[key]?.isVoid = true
             return state.stores[key]?.task
@@ -84,11 +84,11 @@ final class StoreQueue: Sendable {
         }
     }
 
-    private func isCurrent(_ number: Int, _ key: DiskKey) -> Bool {
+    private func isCurrent(_ number: Int, _ key: CacheKey) -> Bool {
         state.withLock { state in state.stores[key].map { $0.newest == number && !$0.isVoid } ?? false }
     }
 
-    private func end(_ number: Int, _ key: DiskKey, bytes: Int) {
+    private func end(_ number: Int, _ key: CacheKey, bytes: Int) {
         let waiters = state.withLock { state -> [Waiter] in
             state.bytes -= bytes
             state.pending.remove(number)

@@ -32,7 +32,7 @@ struct SynchronousDisk {
             return nil
         }
         let watch = Stopwatch()
-        let entry = entry(in: resolved.target, at: \.processedDiskKey, isForAll: \.isFinishedForAll)
+        let entry = entry(in: resolved.target, at: \.processedEntryKey, isForAll: \.isFinishedForAll)
         let finished = entry?.finishedImage
         metrics.lookup += watch.elapsed
         guard let entry, let finished else {
@@ -58,7 +58,7 @@ struct SynchronousDisk {
     private func original(_ metrics: inout LoadMetrics) throws -> ((CachedImage, CacheRule?), CacheLevel)? {
         guard resolved.cachePolicy.reads.contains(.diskOriginal), resolved.mayUse(.diskOriginal) else { return nil }
         let watch = Stopwatch()
-        guard let entry = entry(in: resolved.originals, at: \.originalDiskKey, isForAll: \.isOriginalForAll),
+        guard let entry = entry(in: resolved.originals, at: \.originalEntryKey, isForAll: \.isOriginalForAll),
             case let http = HTTPCacheMetadata(decoding: entry.metadata),
             case .answers(let rule) = FreshnessCheck(resolved).verdict(on: http)
         else { return nil }
@@ -75,15 +75,15 @@ struct SynchronousDisk {
     }
 
     private func entry(
-        in cache: ImageCache, at diskKey: (ImageKey) -> DiskKey, isForAll: (DiskEntry) -> Bool
-    ) -> DiskEntry? {
+        in cache: ImageCache, at diskKey: (ImageKey) -> CacheKey, isForAll: (CacheEntry) -> Bool
+    ) -> CacheEntry? {
         resolved.key.firstEntrySynchronously(at: diskKey, isForAll: isForAll) {
             cache.disk?.entrySynchronously(for: $0, extending: resolved.cachePolicy.diskExtension)
         }
     }
 
     private func decoded(
-        _ entry: DiskEntry, _ coders: CoderRegistry, options: DecodeOptions, isFinished: Bool = false,
+        _ entry: CacheEntry, _ coders: CoderRegistry, options: DecodeOptions, isFinished: Bool = false,
         _ metrics: inout LoadMetrics
     ) throws -> Image {
         let watch = Stopwatch()

@@ -58,7 +58,7 @@ extension EncodedAnswer {
     }
 
     /// Reads a disk entry; nil if it was stored under another seal, or by another version.
-    init?(_ entry: DiskEntry, at key: DiskKey, seal: String) {
+    init?(_ entry: CacheEntry, at key: CacheKey, seal: String) {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), stored.seal == seal,
             stored.width > 0, stored.height > 0
         else { return nil }
@@ -82,19 +82,19 @@ extension EncodedAnswer {
 
 extension ImageKey {
     /// Returns the disk key of an encoding of the finished image.
-    func encodedDiskKey(_ encoding: ImageEncoding) -> DiskKey {
+    func encodedEntryKey(_ encoding: ImageEncoding) -> CacheKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.encoded", version: 3)
         encoder.encode(nested: { encode(into: &$0) })
         encoding.encode(into: &encoder)
-        return DiskKey(encoder, name: "\(source)@\(DiskKey(encoder).fileName)").of(user)
+        return CacheKey(encoder, name: "\(source)@\(CacheKey(encoder).fileName)").of(user)
     }
 
     /// The disk key of the source's seal, an entry without which no encoding of the source counts.
-    var encodedSealKey: DiskKey {
+    var encodedSealKey: CacheKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.encoded.seal", version: 2)
         encoder.encode(source)
-        return DiskKey(encoder, name: "\(source)@encoded").of(user)
+        return CacheKey(encoder, name: "\(source)@encoded").of(user)
     }
 }

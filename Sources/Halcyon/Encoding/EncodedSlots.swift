@@ -7,8 +7,8 @@ import HalcyonSystem
 /// The slot of an encoding on the disk, and the state of the disk when the work on the encoding began.
 struct EncodedSlot: Sendable {
     let disk: DiskCache
-    let key: DiskKey
-    let sealKey: DiskKey
+    let key: CacheKey
+    let sealKey: CacheKey
     /// The seal that all encodings of the source share until the source is removed; a new one if the disk had none.
     var seal: String
     /// Whether the seal was on the disk.
@@ -122,7 +122,7 @@ struct EncodedSlots: Sendable {
     ) async -> (slot: EncodedSlot, kept: EncodedAnswer?) {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
-        let (key, sealKey) = (imageKey.encodedDiskKey(encoding), imageKey.encodedSealKey)
+        let (key, sealKey) = (imageKey.encodedEntryKey(encoding), imageKey.encodedSealKey)
         let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)
         let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
         let slot = EncodedSlot(

@@ -89,10 +89,10 @@ struct FailureEntry: Codable {
 
     // MARK: - Keys
 
-    static func diskKey(_ url: ExactString) -> DiskKey {
+    static func diskKey(_ url: ExactString) -> CacheKey {
         var encoder = keyPrefix
         encoder.encode(url.text)
-        return DiskKey(encoder, name: "\(url.text)@failure")
+        return CacheKey(encoder, name: "\(url.text)@failure")
     }
 
     private static var keyPrefix: KeyEncoder {
@@ -102,7 +102,7 @@ struct FailureEntry: Codable {
     }
 
     /// Returns the key of a stored entry with its name, which is not stored; nil for the key of anything else.
-    private static func complete(_ key: DiskKey) -> DiskKey? {
+    private static func complete(_ key: CacheKey) -> CacheKey? {
         let prefix = keyPrefix.bytes
         guard key.bytes.starts(with: prefix),
             let text = String(validating: key.bytes.dropFirst(prefix.count + MemoryLayout<Int>.size), as: UTF8.self)

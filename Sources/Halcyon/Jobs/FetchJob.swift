@@ -274,7 +274,7 @@ struct ServerQuestion {
             let entry = stored.entry
         {
             let disk = resolved.originals.disk
-            stays = resolved.key.storageKey(for: http).originalDiskKey == entry.key
+            stays = resolved.key.storageKey(for: http).originalEntryKey == entry.key
             if stays {
                 // A disk that cannot be written costs another revalidation, and has no other effect.
                 _ = try? await disk?.updateMetadata(

@@ -102,7 +102,7 @@ final class FetchedData: Sendable {
 /// An entry on disk as it was read.
 struct StoredEntry: Sendable {
     /// The key of the entry: that of its user, or that of all users.
-    let key: DiskKey
+    let key: CacheKey
     /// The encoded metadata, which a later update replaces only if nothing else has.
     let metadata: Data
 }

@@ -153,7 +153,7 @@ public final class PartialBodyFiles: PartialBodyStore {
     /// - Parameter isNew: whether a secret is created for a cache that has none.
     /// - Returns: nil if there is no secret, so that nothing is found and nothing kept.
     private func name(of key: PartialBodyKey, isNew: Bool = false) -> String? {
-        guard let secret, key.hasCredential else { return DiskKey(key.bytes).fileName }
+        guard let secret, key.hasCredential else { return CacheKey(key.bytes).fileName }
         var known = secret.value()
         if known == nil, isNew, mayUseFolder, (try? makeFolder(path)) != nil { known = try? secret.made() }
         return known.map { KeyedHash(of: key.bytes, key: $0).fileName }

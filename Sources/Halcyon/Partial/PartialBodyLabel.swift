@@ -39,7 +39,7 @@ struct PartialBodyLabel: Codable, Equatable {
         guard let text = try? JSONEncoder().encode(self), text.count <= Self.longest else { return nil }
         var bytes = Self.signature
         withUnsafeBytes(of: UInt64(text.count).littleEndian) { bytes += $0 }
-        bytes += Array(DiskKey(text).fileName.utf8)
+        bytes += Array(CacheKey(text).fileName.utf8)
         bytes += text
         bytes += [UInt8](repeating: 0, count: Self.offset(of: text.count) - bytes.count)
         return Data(bytes)
@@ -55,7 +55,7 @@ struct PartialBodyLabel: Codable, Equatable {
         }
         let length = start[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length <= UInt64(longest), let text = PartialBodyFiles.read(Int(length), at: prefix, of: file, by: files),
-            Array(DiskKey(Array(text)).fileName.utf8) == Array(start[16..<48]),
+            Array(CacheKey(Array(text)).fileName.utf8) == Array(start[16..<48]),
             let label = try? JSONDecoder().decode(Self.self, from: text)
         else { return nil }
         return (label, offset(of: Int(length)))

@@ -86,7 +86,7 @@ struct PrefetchJob {
     private func hasFreshFinished(_ ticket: WorkTicket) async -> Bool {
         guard resolved.cachePolicy.reads.contains(.diskProcessed),
             let entry = await resolved.target.peek(
-                resolved.key, at: \.processedDiskKey, isForAll: \.isFinishedForAll, ticket: ticket),
+                resolved.key, at: \.processedEntryKey, isForAll: \.isFinishedForAll, ticket: ticket),
             let finished = entry.finishedImage
         else { return false }
         return FreshnessCheck(resolved).verdict(on: finished.http).answers
@@ -131,13 +131,13 @@ struct PrefetchJob {
 
     private func isOnDisk() async -> Bool {
         if resolved.keepsOriginal {
-            guard await isOnDisk(resolved.originals, at: \.originalDiskKey) else { return false }
+            guard await isOnDisk(resolved.originals, at: \.originalEntryKey) else { return false }
         }
         guard resolved.keepsFinished else { return true }
-        return await isOnDisk(resolved.target, at: \.processedDiskKey)
+        return await isOnDisk(resolved.target, at: \.processedEntryKey)
     }
 
-    private func isOnDisk(_ cache: ImageCache, at diskKey: @Sendable (ImageKey) -> DiskKey) async -> Bool {
+    private func isOnDisk(_ cache: ImageCache, at diskKey: @Sendable (ImageKey) -> CacheKey) async -> Bool {
         guard let disk = cache.disk else { return false }
         if await disk.contains(diskKey(resolved.key)) { return true }
         if resolved.key.user != nil, await disk.contains(diskKey(resolved.key.of(nil))) { return true }

@@ -64,7 +64,7 @@ public struct Base64ImageDataProvider: ImageDataProvider {
     /// - Parameter cacheKey: nil, the default, derives the key from the text, at the cost of hashing all of it.
     public init(_ base64: String, cacheKey: String? = nil) {
         self.base64 = base64
-        self.cacheKey = cacheKey ?? "base64:\(base64.utf8.count):" + DiskKey(base64.utf8).fileName
+        self.cacheKey = cacheKey ?? "base64:\(base64.utf8.count):" + CacheKey(base64.utf8).fileName
     }
 
     /// Returns the decoded bytes.

@@ -157,11 +157,11 @@ public enum ImageSource: Hashable, Sendable, CustomStringConvertible {
             }
         case .file(let url): FileSource.key(url.path(percentEncoded: false))
         // A hash, since long texts must not be compared and kept whole.
-        case .dataURL(let text): "data:\(text.utf8.count):" + DiskKey(text.utf8).fileName
+        case .dataURL(let text): "data:\(text.utf8.count):" + CacheKey(text.utf8).fileName
         case .data(_, let key): "data-key:" + key
         case .provider(let provider): "provider:" + provider.cacheKey
         // A hash, since the text may be a mistyped URL with a password in it.
-        case .malformed(let text, _): "malformed:\(text.utf8.count):" + DiskKey(text.utf8).fileName
+        case .malformed(let text, _): "malformed:\(text.utf8.count):" + CacheKey(text.utf8).fileName
         }
     }
 }

@@ -5,13 +5,13 @@ extension DiskCache {
     /// Returns the entry for a key; nil if there is none or it has expired. Records the access.
     ///
     /// - Parameter extending: the effect of the access on the entry's expiration; nil, the default, is the configuration's.
-    public func entrySynchronously(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
+    public func entrySynchronously(for key: CacheKey, extending: ExpirationExtension? = nil) -> CacheEntry? {
         if let write = staging.write(for: key) { return entry(staged: write) }
         return entryOnDisk(for: key, extending: extending)
     }
 
     /// Returns whether there is an entry, in the same way as `contains`.
-    public func containsSynchronously(_ key: DiskKey) -> Bool {
+    public func containsSynchronously(_ key: CacheKey) -> Bool {
         if !staging.isIdle, let write = staging.write(for: key) { return isCurrent(write.contents) }
         return store.contains(key) { timeSource.roughly }
     }
@@ -21,7 +21,7 @@ extension DiskCache {
     /// - Parameter expiration: nil takes the configuration's. If it has passed already, nothing is written.
     /// - Throws: `DiskCacheError` if the entry could not be written.
     public func storeSynchronously(
-        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: CacheKey,
         expiration: StorageExpiration? = nil
     ) throws(DiskCacheError) {
         guard let contents = contents(data, metadata, extended, expiration) else { return }
@@ -36,7 +36,7 @@ extension DiskCache {
     }
 
     /// Removes an entry, staged or on the disk, but not in a read-only folder.
-    public func removeSynchronously(_ key: DiskKey) {
+    public func removeSynchronously(_ key: CacheKey) {
         // Under the lock under which a staged write gets its file name: the write either has been renamed and is removed,
         // or finds that it is not wanted any more.
         store.remove(store.file(for: key), alsoThen: { staging.drop(key) })
@@ -59,25 +59,25 @@ extension DiskCache {
 
     /// Returns the entry of a staged write and counts the read. An expired write is a miss: the entry on the disk is even
     /// older.
-    func entry(staged write: StagingArea.Write) -> DiskEntry? {
+    func entry(staged write: StagingArea.Write) -> CacheEntry? {
         let isCurrent = isCurrent(write.contents)
         countRead(isHit: isCurrent)
         return isCurrent ? write.contents.entry() : nil
     }
 
     /// Returns the entry on the disk without counting the read or recording the access.
-    func peekOnDisk(for key: DiskKey) -> DiskEntry? {
+    func peekOnDisk(for key: CacheKey) -> CacheEntry? {
         store.read(key, now: timeSource.now, extending: nil)?.entry
     }
 
-    func entryOnDisk(for key: DiskKey, extending: ExpirationExtension? = nil) -> DiskEntry? {
+    func entryOnDisk(for key: CacheKey, extending: ExpirationExtension? = nil) -> CacheEntry? {
         let found = store.read(key, now: timeSource.now, extending: extending ?? accessExtension)
         countRead(isHit: found != nil)
         return found?.entry
     }
 
     /// Returns an entry that can be read without waiting for a disk, and counts the read; nil also if that cannot be told.
-    func entryInMemory(for key: DiskKey, extending: ExpirationExtension?) -> DiskEntry? {
+    func entryInMemory(for key: CacheKey, extending: ExpirationExtension?) -> CacheEntry? {
         let found = store.readCached(key, now: timeSource.now, extending: extending ?? accessExtension)
         guard let found else { return nil }
         countRead(isHit: true)

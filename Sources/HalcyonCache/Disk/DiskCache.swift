@@ -97,15 +97,15 @@ public final class DiskCache: Sendable {
     /// Staged entries are returned at once, and so are entries of at most 128 KiB that the kernel has in memory. The access is recorded and extends the entry's expiration, at most once a
     /// minute.
     /// - Parameter extending: the effect of the access on the entry's expiration; nil, the default, is the configuration's.
-    public func entry(for key: DiskKey, extending: ExpirationExtension? = nil) async -> DiskEntry? {
+    public func entry(for key: CacheKey, extending: ExpirationExtension? = nil) async -> CacheEntry? {
         await entry(for: key, extending: extending, ticket: WorkTicket())
     }
 
     /// Returns the entry for a key, at the ticket's priority; nil also if the ticket is cancelled first. A cancelled task
     /// cancels the ticket.
     package func entry(
-        for key: DiskKey, extending: ExpirationExtension? = nil, ticket: WorkTicket
-    ) async -> DiskEntry? {
+        for key: CacheKey, extending: ExpirationExtension? = nil, ticket: WorkTicket
+    ) async -> CacheEntry? {
         if let write = staging.write(for: key) { return entry(staged: write) }
         if !Task.isCancelled, !ticket.isCancelled, let entry = entryInMemory(for: key, extending: extending) {
             return entry
@@ -114,7 +114,7 @@ public final class DiskCache: Sendable {
     }
 
     /// Returns the entry for a key without changing its last access, its expiration or the statistics.
-    package func peek(_ key: DiskKey, ticket: WorkTicket = WorkTicket()) async -> DiskEntry? {
+    package func peek(_ key: CacheKey, ticket: WorkTicket = WorkTicket()) async -> CacheEntry? {
         if let write = staging.write(for: key) { return isCurrent(write.contents) ? write.contents.entry() : nil }
         return try? await threads.run(ticket: ticket) { [self] _ in peekOnDisk(for: key) }
     }
@@ -123,7 +123,7 @@ public final class DiskCache: Sendable {
     ///
     /// It asks the file system for the file's size and times, and reads nothing: only a read can tell whether the file is
     /// complete and belongs to this key, not to another with the same hash.
-    public func contains(_ key: DiskKey) async -> Bool {
+    public func contains(_ key: CacheKey) async -> Bool {
         if let write = staging.write(for: key) { return isCurrent(write.contents) }
         let found = try? await threads.run { [self] _ in store.contains(key) { timeSource.roughly } }
         return found ?? false
@@ -131,7 +131,7 @@ public final class DiskCache: Sendable {
 
     /// Returns the path of the file of a key's entry, whether or not it has been written. For the entry of one user, the
     /// folder's secret may have to be read from its file.
-    public func path(for key: DiskKey) -> URL {
+    public func path(for key: CacheKey) -> URL {
         URL(filePath: store.folder.file(store.file(for: key)), directoryHint: .notDirectory)
     }
 
@@ -143,7 +143,7 @@ public final class DiskCache: Sendable {
     /// - Throws: `DiskCacheError` if the entry could not be written; `CancellationError` if the task was cancelled before
     ///   the write began.
     public func store(
-        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: CacheKey,
         expiration: StorageExpiration? = nil
     ) async throws {
         try await threads.run { [self] _ in
@@ -160,7 +160,7 @@ public final class DiskCache: Sendable {
     ///   already.
     @discardableResult
     public func stage(
-        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: CacheKey,
         expiration: StorageExpiration? = nil
     ) async -> Bool {
         guard let contents = contents(data, metadata, extended, expiration) else { return false }
@@ -172,7 +172,7 @@ public final class DiskCache: Sendable {
     /// - Returns: whether the entry was staged.
     @discardableResult
     package func stageIfRoom(
-        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: DiskKey,
+        _ data: Data, metadata: Data = Data(), extended: Data = Data(), for key: CacheKey,
         expiration: StorageExpiration? = nil
     ) -> Bool {
         guard let contents = contents(data, metadata, extended, expiration) else { return false }
@@ -189,8 +189,8 @@ public final class DiskCache: Sendable {
     /// - Throws: `DiskCacheError` if it could not be written; the entry is unchanged then, or gone if only its new name
     ///   could not be synchronized.
     @discardableResult
-    package func updateMetadata(
-        _ metadata: Data, for key: DiskKey, replacing former: Data? = nil, expiration: StorageExpiration? = nil
+    public func updateMetadata(
+        _ metadata: Data, for key: CacheKey, replacing former: Data? = nil, expiration: StorageExpiration? = nil
     ) async throws -> Bool {
         let now = timeSource.now
         let staged = staging.write(for: key)
@@ -222,7 +222,7 @@ public final class DiskCache: Sendable {
 
     /// Removes an entry, staged or on the disk, but not in a read-only folder. This is completed even if the task is
     /// cancelled.
-    public func remove(_ key: DiskKey) async {
+    public func remove(_ key: CacheKey) async {
         await perform { [self] in removeSynchronously(key) }
     }
 
@@ -269,20 +269,6 @@ public final class DiskCache: Sendable {
         statistics.stagedBytes = staging.bytes
         return statistics
     }
-}
-
-/// An entry of a disk cache.
-public struct DiskEntry: Sendable, Hashable {
-    /// The cached bytes.
-    public let data: Data
-    /// The metadata that the cache's owner stores with the bytes, such as HTTP headers.
-    public let metadata: Data
-    /// The extended data that the caller stores with the bytes.
-    public let extended: Data
-    /// The time at which the entry expires unless an access extends it; nil is never.
-    public let keptUntil: Date?
-    /// The time at which the bytes were stored. New metadata does not change it.
-    public let storedAt: Date
 }
 
 /// A continuation that several tasks may try to resume; only the first attempt takes effect.

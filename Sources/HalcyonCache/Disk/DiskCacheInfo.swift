@@ -29,7 +29,7 @@ extension DiskCache {
     /// An entry as listed by `entries()`, without its bytes.
     public struct EntryInfo: Sendable, Hashable {
         /// The key under which the entry is stored.
-        public var key: DiskKey
+        public var key: CacheKey
         /// The metadata that the cache's owner stores with the bytes, such as HTTP headers.
         public var metadata: Data
         /// The extended data that the caller stores with the bytes.

@@ -48,18 +48,18 @@ struct EntryContents: Sendable {
     }
 
     /// The length of the entry's file in bytes.
-    func fileSize(for key: DiskKey) -> Int {
+    func fileSize(for key: CacheKey) -> Int {
         data.count + metadata.count + extended.count + key.bytes.count + EntryFooter.size
     }
 
-    func entry() -> DiskEntry {
-        DiskEntry(
+    func entry() -> CacheEntry {
+        CacheEntry(
             data: data, metadata: metadata, extended: extended,
             keptUntil: keptUntil == .latest ? nil : keptUntil.date, storedAt: storedAt)
     }
 
     /// Returns the bytes behind the payload in the entry's file.
-    func trailer(for key: DiskKey) -> [UInt8] {
+    func trailer(for key: CacheKey) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(key.bytes.count + metadata.count + extended.count + EntryFooter.size)
         bytes += key.bytes
@@ -77,7 +77,7 @@ struct EntryContents: Sendable {
 
 /// An entry that was read, with the data about it that only the cache itself needs.
 struct StoredEntry: Sendable {
-    var entry: DiskEntry
+    var entry: CacheEntry
     var lifetime: TimeInterval
     var keptUntil: FileTime
     /// The file from which the entry was read.

@@ -127,7 +127,7 @@ struct TrailerParts {
     var metadata: Data { Data(metadataBytes) }
     var extended: Data { Data(extendedBytes) }
 
-    func isKey(_ other: DiskKey) -> Bool {
+    func isKey(_ other: CacheKey) -> Bool {
         other.bytes.withUnsafeBytes { other in
             guard other.count == key.count else { return false }
             guard let left = other.baseAddress, let right = key.baseAddress else { return other.isEmpty }

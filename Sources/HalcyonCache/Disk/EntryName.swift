@@ -8,7 +8,7 @@ struct EntryName: Hashable, Sendable {
         self.low = low
     }
 
-    init(_ key: DiskKey) {
+    init(_ key: CacheKey) {
         self.init(high: key.high, low: key.low)
     }
 

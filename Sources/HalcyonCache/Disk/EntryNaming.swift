@@ -17,7 +17,7 @@ struct EntryNaming: Sendable {
         isPlain = usesHash && rule == .none
     }
 
-    func file(for key: DiskKey) -> EntryFile {
+    func file(for key: CacheKey) -> EntryFile {
         let hash = EntryName(key)
         if isPlain { return .hashed(hash) }
         let readable = usesHash ? nil : key.name.flatMap { Self.readable($0, hash) }
@@ -27,7 +27,7 @@ struct EntryNaming: Sendable {
     }
 
     /// Returns the files to look for in a folder that another program has filled.
-    func candidates(for key: DiskKey) -> [EntryFile] {
+    func candidates(for key: CacheKey) -> [EntryFile] {
         let file = file(for: key)
         let plain = EntryFile.hashed(EntryName(key))
         return file == plain ? [plain] : [file, plain]

@@ -22,7 +22,7 @@ extension EntryStore {
     /// to another key.
     ///
     /// - Parameter extending: the effect of the access on the entry's expiration; nil leaves its file unchanged.
-    func read(_ key: DiskKey, now: Date, extending: ExpirationExtension?) -> StoredEntry? {
+    func read(_ key: CacheKey, now: Date, extending: ExpirationExtension?) -> StoredEntry? {
         guard let key = sealed(key) else { return nil }
         if let (file, status) = openEntry(naming.file(for: key), now: now) {
             defer { try? files.close(file) }
@@ -35,7 +35,7 @@ extension EntryStore {
     ///
     /// - Returns: nil in any other case, also if the file's times have to be written or the file has to be removed: then `read`
     ///   finds out.
-    func readCached(_ key: DiskKey, now: Date, extending: ExpirationExtension) -> StoredEntry? {
+    func readCached(_ key: CacheKey, now: Date, extending: ExpirationExtension) -> StoredEntry? {
         // The secret and the owner may have to be read from the disk.
         guard key.user == nil, isOwnerKnown, let file = try? files.openCached(folder.file(naming.file(for: key))) else {
             return nil
@@ -52,7 +52,7 @@ extension EntryStore {
 
     /// Reads and verifies an entry from its open file.
     func read(
-        _ file: Int32, _ status: FileStatus, _ key: DiskKey, now: Date, extending: ExpirationExtension?
+        _ file: Int32, _ status: FileStatus, _ key: CacheKey, now: Date, extending: ExpirationExtension?
     ) -> StoredEntry? {
         switch reading(of: file, status) {
         case .intact(let whole, let footer):
@@ -70,7 +70,7 @@ extension EntryStore {
     }
 
     /// Returns the entry from one of the read-only folders, where entries never expire and are never changed or removed.
-    private func readElsewhere(_ key: DiskKey) -> StoredEntry? {
+    private func readElsewhere(_ key: CacheKey) -> StoredEntry? {
         for folder in readOnlyFolders {
             for entry in naming.candidates(for: key) {
                 guard let file = try? files.open(folder.file(entry), for: .reading) else { continue }
@@ -113,14 +113,14 @@ extension EntryStore {
     ///
     /// - Returns: nil if it belongs to another key.
     private func stored(
-        _ whole: FileBuffer, _ footer: EntryFooter, _ key: DiskKey, _ status: FileStatus, keptUntil: () -> FileTime
+        _ whole: FileBuffer, _ footer: EntryFooter, _ key: CacheKey, _ status: FileStatus, keptUntil: () -> FileTime
     ) -> StoredEntry? {
         let trailer = UnsafeRawBufferPointer(rebasing: whole.bytes[footer.payloadLength...])
         return withExtendedLifetime(whole) {
             let parts = TrailerParts(trailer, footer)
             guard parts.isKey(key) else { return nil }
             let keptUntil = keptUntil()
-            let entry = DiskEntry(
+            let entry = CacheEntry(
                 data: whole.prefix(footer.payloadLength), metadata: parts.metadata, extended: parts.extended,
                 keptUntil: keptUntil == .latest ? nil : keptUntil.date,
                 storedAt: Date(timeIntervalSince1970: EntryTimes.seconds(footer.storedAt)))
@@ -131,7 +131,7 @@ extension EntryStore {
 
     /// Returns whether there is an entry, by its file's name, size and time alone. Nothing is read, and so nothing is
     /// verified.
-    func contains(_ key: DiskKey, now: () -> Date) -> Bool {
+    func contains(_ key: CacheKey, now: () -> Date) -> Bool {
         guard let key = sealed(key) else { return false }
         if let status = status(of: key), Self.canBeEntry(status), isOwn(status), mayUseFolder(),
             status.modified.isAfter(now())
@@ -141,12 +141,12 @@ extension EntryStore {
         return readOnlyFolders.isEmpty ? false : containsElsewhere(key)
     }
 
-    private func status(of key: DiskKey) -> FileStatus? {
+    private func status(of key: CacheKey) -> FileStatus? {
         guard naming.isPlain else { return try? files.status(at: folder.file(naming.file(for: key))) }
         return folder.withPath(of: EntryName(key)) { try? files.status(atPath: $0) } ?? nil
     }
 
-    private func containsElsewhere(_ key: DiskKey) -> Bool {
+    private func containsElsewhere(_ key: CacheKey) -> Bool {
         readOnlyFolders.contains { folder in
             naming.candidates(for: key).contains { entry in
                 (try? files.status(at: folder.file(entry))).map(Self.canBeEntry) ?? false
@@ -183,11 +183,11 @@ extension EntryStore {
     }
 
     /// Returns the key with the name that leads to its file, if that can be inferred: the name is not stored.
-    private func key(_ bytes: [UInt8], of entry: EntryFile) -> DiskKey {
-        let plain = DiskKey(bytes)
+    private func key(_ bytes: [UInt8], of entry: EntryFile) -> CacheKey {
+        let plain = CacheKey(bytes)
         guard !naming.isPlain, naming.file(for: plain) != entry, let text = String(validating: bytes, as: UTF8.self)
         else { return plain }
-        let named = DiskKey(bytes, name: text)
+        let named = CacheKey(bytes, name: text)
         return naming.file(for: named) == entry ? named : plain
     }
 

@@ -13,7 +13,7 @@ extension EntryStore {
     /// - Returns: whether the entry was written.
     /// - Throws: `DiskCacheError`. There is no entry then, unless another write has stored one meanwhile.
     func replace(
-        _ key: DiskKey, with contents: EntryContents, atMost limit: Int, ifWanted isWanted: () -> Bool = { true },
+        _ key: CacheKey, with contents: EntryContents, atMost limit: Int, ifWanted isWanted: () -> Bool = { true },
         onceWritten: () -> Void = {}, onceFailed: () -> Void = {}
     ) throws -> Bool {
         let key = try sealedForWriting(key, onceFailed: onceFailed)
@@ -34,7 +34,7 @@ extension EntryStore {
         }
     }
 
-    private func sealedForWriting(_ key: DiskKey, onceFailed: () -> Void) throws -> DiskKey {
+    private func sealedForWriting(_ key: CacheKey, onceFailed: () -> Void) throws -> CacheKey {
         do {
             return try sealedForWriting(key)
         } catch {
@@ -47,7 +47,7 @@ extension EntryStore {
     ///
     /// - Parameter former: the file that had the name, and the number of changes in the folder by then; nil if not known.
     private func write(
-        _ contents: EntryContents, for key: DiskKey, over former: (status: FileStatus, changes: Int)? = nil,
+        _ contents: EntryContents, for key: CacheKey, over former: (status: FileStatus, changes: Int)? = nil,
         ifWanted isWanted: () -> Bool, onceWritten: () -> Void = {}
     ) throws -> Bool {
         guard key.bytes.count <= UInt32.max, contents.metadata.count <= UInt32.max else {
@@ -90,7 +90,7 @@ extension EntryStore {
     /// - Returns: false if there is no entry, or none any more once its file was written.
     /// - Throws: `DiskCacheError`; the entry is unchanged then, or gone if only its name could not be synchronized.
     func update(
-        _ key: DiskKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?, now: Date
+        _ key: CacheKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?, now: Date
     ) throws -> Bool {
         guard let key = sealed(key) else { return false }
         let entry = naming.file(for: key)
@@ -163,7 +163,7 @@ extension EntryStore {
     /// Writes the entry to its file and closes it.
     ///
     /// - Returns: the status of the file if it is needed later, which is for `.full`; else nil.
-    private func write(_ contents: EntryContents, for key: DiskKey, to file: Int32) throws -> FileStatus? {
+    private func write(_ contents: EntryContents, for key: CacheKey, to file: Int32) throws -> FileStatus? {
         var status: FileStatus?
         do {
             try contents.data.withUnsafeBytes { data in

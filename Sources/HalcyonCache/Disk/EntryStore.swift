@@ -91,18 +91,18 @@ final class EntryStore: Sendable {
 
     /// Returns the key that is stored in this cache's files; nil for the key of a user while there is no secret, and
     /// therefore no entry.
-    func sealed(_ key: DiskKey) -> DiskKey? {
+    func sealed(_ key: CacheKey) -> CacheKey? {
         guard key.user != nil else { return key }
         return mayUseFolder() ? secret.value().map { key.sealed(with: $0) } : nil
     }
 
     /// Returns the file of a key's entry; for the key of a user while there is no secret, a file that never exists.
-    func file(for key: DiskKey) -> EntryFile {
+    func file(for key: CacheKey) -> EntryFile {
         naming.file(for: sealed(key) ?? key.sealed(with: KeyedHash.newKey()))
     }
 
     /// Returns the sealed key for a write, and creates the secret if there is none.
-    func sealedForWriting(_ key: DiskKey) throws -> DiskKey {
+    func sealedForWriting(_ key: CacheKey) throws -> CacheKey {
         if let sealed = sealed(key) { return sealed }
         try checkFolder()
         try createFolders(for: 0)

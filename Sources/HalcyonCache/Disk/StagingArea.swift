@@ -7,7 +7,7 @@ import Synchronization
 /// key that is staged again while it waits keeps its place.
 final class StagingArea: Sendable {
     struct Write: Sendable {
-        let key: DiskKey
+        let key: CacheKey
         let contents: EntryContents
         let cost: Int
         /// Distinguishes two writes of one key.
@@ -17,7 +17,7 @@ final class StagingArea: Sendable {
     private enum Item {
         /// A place in the queue for the newest write of this key. It is skipped if that write was dropped, or if the key
         /// now has another place.
-        case write(DiskKey, number: Int)
+        case write(CacheKey, number: Int)
         /// A waiter for the end of everything before this item.
         case barrier(CheckedContinuation<Void, Never>)
     }
@@ -29,8 +29,8 @@ final class StagingArea: Sendable {
     }
 
     private struct State {
-        var writes: [DiskKey: Write] = [:]
-        var numbers: [DiskKey: Int] = [:]
+        var writes: [CacheKey: Write] = [:]
+        var numbers: [CacheKey: Int] = [:]
         var queue = Fifo<Item>()
         var waiting: [Waiting] = []
         var inFlight: Write?
@@ -56,7 +56,7 @@ final class StagingArea: Sendable {
     var bytes: Int { state.withLock { $0.bytes } }
 
     /// The keys of all staged writes.
-    var keys: [DiskKey] {
+    var keys: [CacheKey] {
         state.withLock { state in
             Array(state.writes.keys) + (state.inFlight.map { [$0.key] } ?? [])
         }
@@ -67,7 +67,7 @@ final class StagingArea: Sendable {
     var isIdle: Bool { !isBusy.load(ordering: .acquiring) }
 
     /// Returns the newest write of a key that is not on the disk yet.
-    func write(for key: DiskKey) -> Write? {
+    func write(for key: CacheKey) -> Write? {
         if isIdle { return nil }
         return state.withLock { state in
             if let write = state.writes[key] { return write }
@@ -79,7 +79,7 @@ final class StagingArea: Sendable {
     // MARK: Adding
 
     /// Stages a write if there is room for it.
-    func tryStage(_ contents: EntryContents, for key: DiskKey, start: Start) -> Bool {
+    func tryStage(_ contents: EntryContents, for key: CacheKey, start: Start) -> Bool {
         let write = Write(key: key, contents: contents, cost: contents.fileSize(for: key))
         let outcome = state.withLock { state -> (staged: Bool, mustStart: Bool) in
             guard state.waiting.isEmpty, hasRoom(for: write, in: state) else { return (false, false) }
@@ -92,7 +92,7 @@ final class StagingArea: Sendable {
     /// Stages a write, and waits for room if there is none.
     ///
     /// - Returns: false if the task was cancelled before there was room.
-    func stage(_ contents: EntryContents, for key: DiskKey, start: @escaping Start) async -> Bool {
+    func stage(_ contents: EntryContents, for key: CacheKey, start: @escaping Start) async -> Bool {
         if tryStage(contents, for: key, start: start) { return true }
         let write = Write(key: key, contents: contents, cost: contents.fileSize(for: key))
         let id = state.withLock { state in
@@ -169,7 +169,7 @@ final class StagingArea: Sendable {
 
     /// Drops the staged writes of a key. A write that is in flight must check `isInFlightWanted` before it takes effect.
     /// Call `admitWaiting` afterwards, once no lock is held.
-    func drop(_ key: DiskKey) {
+    func drop(_ key: CacheKey) {
         state.withLock { state in
             if let write = state.writes.removeValue(forKey: key) {
                 state.numbers[key] = nil
@@ -180,7 +180,7 @@ final class StagingArea: Sendable {
     }
 
     /// Drops the staged writes of a key, except for those that were staged after `mark` had this value.
-    func drop(_ key: DiskKey, upTo mark: Int) {
+    func drop(_ key: CacheKey, upTo mark: Int) {
         state.withLock { state in
             if let write = state.writes[key], write.number <= mark {
                 state.writes[key] = nil
@@ -198,7 +198,7 @@ final class StagingArea: Sendable {
     /// are queued as another write.
     ///
     /// - Returns: false if nothing is staged for the key, or if `change` returns nil.
-    func replace(_ key: DiskKey, start: Start, _ change: (EntryContents) -> EntryContents?) -> Bool {
+    func replace(_ key: CacheKey, start: Start, _ change: (EntryContents) -> EntryContents?) -> Bool {
         let outcome = state.withLock { state -> (found: Bool, mustStart: Bool) in
             let inFlight = state.isInFlightDropped || state.inFlight?.key != key ? nil : state.inFlight
             guard let former = state.writes[key] ?? inFlight, let contents = change(former.contents) else {

@@ -42,7 +42,7 @@ struct CachedSource: ParsableArguments {
     /// Returns the entry with the source's bytes.
     ///
     /// - Throws: `ExitCode`, after an error was printed, if there is none.
-    func entry() async throws -> DiskEntry {
+    func entry() async throws -> CacheEntry {
         if let entry = await images.storedOriginal(for: request) { return entry }
         Output.error("\(name): not in the cache (notInCache)")
         throw ExitCode(1)
@@ -59,7 +59,7 @@ struct CacheEntryReport: Encodable {
     let freshUntil: String?
     let etag: String?
 
-    init(source: String, entry: DiskEntry) {
+    init(source: String, entry: CacheEntry) {
         self.source = source
         bytes = entry.data.count
         format = (try? CoderRegistry.shared.probe(entry.data, isolation: .ofTool))?.format.name

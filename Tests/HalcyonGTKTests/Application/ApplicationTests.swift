@@ -34,7 +34,7 @@ import Testing
         let disk = DiskCache(folder: folder, fileSystem: files)
         let fixture = PipelineFixture(folder: folder) { $0.cache = ImageCache(disk: disk) }
         files.hold(.write)
-        for number in 0..<50 { await disk.stage(Data(count: 64 << 10), for: DiskKey("\(number)".utf8)) }
+        for number in 0..<50 { await disk.stage(Data(count: 64 << 10), for: CacheKey("\(number)".utf8)) }
         return (files, fixture, disk)
     }
 

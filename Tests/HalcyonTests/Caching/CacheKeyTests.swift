@@ -120,20 +120,20 @@ struct CacheKeyTests {
 
     /// They name files on users' disks: a change to one raises its version.
     @Test func diskKeysAreFixed() {
-        func expected(_ type: String, _ write: (inout KeyEncoder) -> Void = { _ in }) -> DiskKey {
+        func expected(_ type: String, _ write: (inout KeyEncoder) -> Void = { _ in }) -> CacheKey {
             var encoder = KeyEncoder()
             encoder.encode(type: type, version: 2)
             encoder.encode("http://one.test/a")
             write(&encoder)
-            return DiskKey(encoder)
+            return CacheKey(encoder)
         }
         let decode = DecodeOptions(target: TargetSize(PixelSize(3, 4)))
         let key = ImageKey(source: "http://one.test/a", decode: decode)
-        #expect(key.originalDiskKey == expected("halcyon.original"))
+        #expect(key.originalEntryKey == expected("halcyon.original"))
         let processed = expected("halcyon.processed") {
             decode.encode(into: &$0)
             $0.encode(0)
         }
-        #expect(key.processedDiskKey == processed)
+        #expect(key.processedEntryKey == processed)
     }
 }

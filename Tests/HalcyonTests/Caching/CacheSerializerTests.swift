@@ -68,7 +68,7 @@ struct CacheSerializerTests {
         #expect(input.original == nil)
         #expect(input.image.hasSamePixels(as: made))
         let key = fixture.pipeline.cache.key(for: request)
-        let entry = try #require(await fixture.pipeline.cache.disk?.entry(for: key.processedDiskKey))
+        let entry = try #require(await fixture.pipeline.cache.disk?.entry(for: key.processedEntryKey))
         #expect(entry.data == TurningSerializer.turned(try made.data(as: .png)))
         fixture.pipeline.cache.clearMemory()
         let read = try await fixture.pipeline.response(for: request)

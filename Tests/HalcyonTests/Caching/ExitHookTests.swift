@@ -14,7 +14,7 @@ struct ExitHookTests {
         let cache = ImageCache(disk: disk)
         cache.shutDownAtExit(within: .seconds(240), signals: signals)
         for number in 0..<count {
-            await disk.stage(Data(count: 64 << 10), for: DiskKey("\(number)".utf8))
+            await disk.stage(Data(count: 64 << 10), for: CacheKey("\(number)".utf8))
         }
         return cache
     }

@@ -146,14 +146,14 @@ struct ImageCacheTests {
     @Test func bytesThatAreNoImageAreRemoved() async throws {
         let disk = try #require(cache.disk)
         let key = cache.key(for: url)
-        try await disk.store(Data("no image".utf8), for: key.originalDiskKey)
+        try await disk.store(Data("no image".utf8), for: key.originalEntryKey)
         #expect(try await cache.image(for: url) == nil)
-        #expect(await disk.contains(key.originalDiskKey) == false)
+        #expect(await disk.contains(key.originalEntryKey) == false)
         let small = ImageRequest(url, processors: [.flip(.vertical)])
         let (image, _) = try image()
         try await cache.store(image, for: small)
         await disk.flush()
-        let smallKey = cache.key(for: small).processedDiskKey
+        let smallKey = cache.key(for: small).processedEntryKey
         let entry = try #require(await disk.entry(for: smallKey))
         try await disk.store(entry.data.prefix(60), metadata: entry.metadata, for: smallKey)
         cache.clearMemory()

@@ -124,7 +124,7 @@ struct IncompleteLoadTests {
         let whole = try TestFiles.data(Self.file)
         fixture.transport.answer(Self.url, with: .data(whole))
         let disk = try #require(fixture.pipeline.cache.disk)
-        let key = fixture.pipeline.cache.key(for: request()).originalDiskKey
+        let key = fixture.pipeline.cache.key(for: request()).originalEntryKey
         try await disk.store(whole.prefix(900), for: key)
         let response = try await fixture.pipeline.response(for: request())
         #expect(!response.image.info.isPreview && response.origin == .network)

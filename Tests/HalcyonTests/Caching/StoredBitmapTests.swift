@@ -29,7 +29,7 @@ struct StoredBitmapTests {
 
     private func stored(_ request: ImageRequest, _ fixture: PipelineFixture) async -> Data? {
         let key = fixture.pipeline.cache.key(for: request)
-        return await fixture.pipeline.cache.disk?.entry(for: key.processedDiskKey)?.data
+        return await fixture.pipeline.cache.disk?.entry(for: key.processedEntryKey)?.data
     }
 
     // Sizes on both sides of the four pixels that are packed at a time.

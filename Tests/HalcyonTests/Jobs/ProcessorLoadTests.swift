@@ -59,12 +59,12 @@ import Testing
             #expect(images[0].withPixels { Array($0) } != images[1].withPixels { Array($0) })
             let keys = lists.map { ImageKey(source: "a", processors: $0) }
             #expect(keys[0] != keys[1])
-            #expect(keys[0].processedDiskKey != keys[1].processedDiskKey)
+            #expect(keys[0].processedEntryKey != keys[1].processedEntryKey)
         }
         let targets = ResizeLight.allCases.map { TargetSize(PixelSize(9, 9), light: $0) }
         let keys = targets.map { ImageKey(source: "a", decode: DecodeOptions(target: $0)) }
         #expect(keys[0] != keys[1])
-        #expect(keys[0].processedDiskKey != keys[1].processedDiskKey)
+        #expect(keys[0].processedEntryKey != keys[1].processedEntryKey)
     }
 
     @Test func aRunThatAnotherLoadHasBegunIsNotBegunAnew() async throws {

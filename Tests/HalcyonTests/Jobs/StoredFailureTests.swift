@@ -160,7 +160,7 @@ struct StoredFailureTests {
         for url in [url, other] { _ = await error(first, ImageRequest(url)) }
         let disk = try #require(first.pipeline.cache.disk)
         await disk.flush()
-        try disk.storeSynchronously(Data(), metadata: Data("{}".utf8), for: DiskKey("a neighbour"))
+        try disk.storeSynchronously(Data(), metadata: Data("{}".utf8), for: CacheKey("a neighbour"))
         first.pipeline.forgetFailures()
         while try await stored(first).count > 1 { await Task.yield() }
         #expect(try await stored(first).map(\.metadata) == [Data("{}".utf8)])

@@ -173,7 +173,7 @@ import Testing
         let (fixture, shelf) = (PipelineFixture(), try Shelf())
         let request = ImageRequest(.provider(shelf))
         let disk = try #require(fixture.pipeline.cache.disk)
-        try await disk.store(Data("no image".utf8), for: fixture.pipeline.key(for: request).originalDiskKey)
+        try await disk.store(Data("no image".utf8), for: fixture.pipeline.key(for: request).originalEntryKey)
         #expect(try await fixture.pipeline.response(for: request).origin == .provider)
         let next = await nextRun(after: fixture)
         #expect(try await next.pipeline.response(for: request).origin == .disk)

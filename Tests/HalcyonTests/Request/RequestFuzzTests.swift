@@ -77,7 +77,7 @@ import Testing
             default: other.processors.swapAt(0, max(0, list.count - 1), in: list)
             }
             let (left, right) = (cache.key(for: one), cache.key(for: other))
-            let sameOnDisk = left.processedDiskKey == right.processedDiskKey
+            let sameOnDisk = left.processedEntryKey == right.processedEntryKey
             // A blend of nothing may be two values with one result, never two results with one value.
             try #require((left == right) == sameOnDisk, "pair \(number): \(one.processors), \(other.processors)")
             guard left == right else { continue }

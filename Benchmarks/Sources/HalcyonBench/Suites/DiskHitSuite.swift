@@ -12,7 +12,7 @@ struct DiskHitSuite: Suite {
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
         let cache = DiskCache(folder: try scratch.makeFolder("disk-hit"))
         var data = Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 &* 167 >> 3) })
-        let keys = (0..<Self.entries).map { DiskKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
+        let keys = (0..<Self.entries).map { CacheKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
         for (index, key) in keys.enumerated() {
             data[0] = UInt8(truncatingIfNeeded: index)
             try cache.storeSynchronously(data, for: key)

@@ -15,7 +15,7 @@ struct DiskManySuite: Suite {
     func comparisons(_ scratch: ScratchFolder) async throws -> [Comparison] {
         let folder = try scratch.makeFolder("disk-many")
         let cache = Self.cache(folder)
-        let keys = (0..<Self.entries).map { DiskKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
+        let keys = (0..<Self.entries).map { CacheKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
         let path = folder.path(percentEncoded: false)
         let paths = CStrings(keys.map { "\(path)/\($0.folderName)/\($0.fileName)" })
         let folders = CStrings((0..<256).map { "\(path)/" + String(format: "%02x", $0) })
@@ -31,7 +31,7 @@ struct DiskManySuite: Suite {
     }
 
     /// Writes the missing entries.
-    private static func fill(_ cache: DiskCache, _ keys: [DiskKey]) throws {
+    private static func fill(_ cache: DiskCache, _ keys: [CacheKey]) throws {
         for key in keys where !cache.containsSynchronously(key) { try cache.storeSynchronously(data, for: key) }
     }
 
@@ -44,7 +44,7 @@ struct DiskManySuite: Suite {
             floor: floor)
     }
 
-    private func firstHit(_ folder: URL, _ keys: [DiskKey], _ paths: CStrings) -> Comparison {
+    private func firstHit(_ folder: URL, _ keys: [CacheKey], _ paths: CStrings) -> Comparison {
         comparison("first hit of a new cache; floor one read") {
             try await Sample.of {
                 let cache = Self.cache(folder)
@@ -66,7 +66,7 @@ struct DiskManySuite: Suite {
         }
     }
 
-    private func trim(_ cache: DiskCache, _ keys: [DiskKey], _ paths: CStrings) -> Comparison {
+    private func trim(_ cache: DiskCache, _ keys: [CacheKey], _ paths: CStrings) -> Comparison {
         comparison("trim(to:) of half of them; floor unlink") {
             try Self.fill(cache, keys)
             let half = await cache.size() / 2
@@ -86,7 +86,7 @@ struct DiskManySuite: Suite {
     }
 
     /// Compares the 99th percentile of a read's latency during a trim with the one without a trim.
-    private func readers(_ cache: DiskCache, _ keys: [DiskKey], _ paths: CStrings) -> Comparison {
+    private func readers(_ cache: DiskCache, _ keys: [CacheKey], _ paths: CStrings) -> Comparison {
         comparison("p99 of entry(for:) during that trim; floor without it", .microseconds) {
             try Self.fill(cache, keys)
             let half = await cache.size() / 2
@@ -105,7 +105,7 @@ struct DiskManySuite: Suite {
 
     /// Reads entries one after the other, until `isOver` is true and there are at least 1,000 reads, or there are
     /// 100,000.
-    private static func read(_ cache: DiskCache, _ keys: [DiskKey], until isOver: () -> Bool) async -> Sample {
+    private static func read(_ cache: DiskCache, _ keys: [CacheKey], until isOver: () -> Bool) async -> Sample {
         var times: [Double] = []
         var sample = Sample.of {}
         var index = 1

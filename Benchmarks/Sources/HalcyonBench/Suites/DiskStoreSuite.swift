@@ -29,9 +29,9 @@ struct DiskStoreSuite: Suite {
 
     private func comparison(
         _ variant: String, _ data: Data, _ scratch: ScratchFolder,
-        _ store: @escaping @Sendable (DiskCache, [DiskKey]) async throws -> Void
+        _ store: @escaping @Sendable (DiskCache, [CacheKey]) async throws -> Void
     ) throws -> Comparison {
-        let keys = (0..<Self.entries).map { DiskKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
+        let keys = (0..<Self.entries).map { CacheKey("https://images.example.org/photos/2026/\($0).jpg".utf8) }
         let cache = try self.cache("disk-store", keys, data, scratch)
         let floor = try self.floor(keys, data, scratch)
         let turns = Counter()
@@ -50,7 +50,7 @@ struct DiskStoreSuite: Suite {
 
     /// Returns a cache with all entries, in a folder of its own.
     private func cache(
-        _ name: String, _ keys: [DiskKey], _ data: Data, _ scratch: ScratchFolder
+        _ name: String, _ keys: [CacheKey], _ data: Data, _ scratch: ScratchFolder
     ) throws -> DiskCache {
         let cache = DiskCache(folder: try scratch.makeFolder("\(name)-\(UUID().uuidString)"))
         for key in keys { try cache.storeSynchronously(data, for: key) }
@@ -59,7 +59,7 @@ struct DiskStoreSuite: Suite {
 
     /// Returns the floor: the same files in the same folders, written by C.
     private func floor(
-        _ keys: [DiskKey], _ data: Data, _ scratch: ScratchFolder
+        _ keys: [CacheKey], _ data: Data, _ scratch: ScratchFolder
     ) throws -> @Sendable () throws -> Sample {
         let folder = try cache("disk-store-floor", keys, data, scratch).folder.path(percentEncoded: false)
         let orders = [keys, keys.reversed()].map { keys in

@@ -3,12 +3,12 @@ import Foundation
 import HalcyonImage
 import HalcyonSystem
 
-/// The key of a disk entry: the bytes that distinguish it from all others, and their XXH3-128.
+/// The key of an entry in a disk cache or another store: the bytes that distinguish it from all others, and their XXH3-128.
 ///
 /// The hash is computed once, here, and names the file; the bytes are stored in the file and compared, so that two keys
 /// with the same hash are a miss and never another entry. The name is for people to read: a cache with readable file names
 /// or extensions derives the file's name from it, so that a key must come with the same name each time.
-public struct DiskKey: Hashable, Sendable {
+public struct CacheKey: Hashable, Sendable {
     /// The canonical bytes.
     public let bytes: [UInt8]
     /// The name, such as the URL, that the entry's file gets if `DiskCache.Configuration` requests readable names. Keys
@@ -45,17 +45,20 @@ public struct DiskKey: Hashable, Sendable {
         self.init(encoder.bytes, name: name)
     }
 
+    /// Whether the entry belongs to one user. Only a `DiskCache` receives such a key, and never a store behind it.
+    public var isPrivate: Bool { user != nil }
+
     /// Returns the key of one user's own entry; the same key if `user` is nil.
-    package func of(_ user: KeyedHash?) -> DiskKey {
-        user == nil ? self : DiskKey(bytes, name: name, user: user)
+    package func of(_ user: KeyedHash?) -> CacheKey {
+        user == nil ? self : CacheKey(bytes, name: name, user: user)
     }
 
     /// Returns the key that is stored in a cache's files, with the user hashed by the cache's own secret.
-    func sealed(with secret: [UInt8]) -> DiskKey {
+    func sealed(with secret: [UInt8]) -> CacheKey {
         guard let user else { return self }
         let owner = KeyedHash(of: user.bytes, key: secret)
-        let sealed = DiskKey(bytes + Array("halcyon.user".utf8) + owner.bytes)
-        return name.map { DiskKey(sealed.bytes, name: "\($0)@\(sealed.fileName)") } ?? sealed
+        let sealed = CacheKey(bytes + Array("halcyon.user".utf8) + owner.bytes)
+        return name.map { CacheKey(sealed.bytes, name: "\($0)@\(sealed.fileName)") } ?? sealed
     }
 
     /// The name of the entry's file if names are hashes, as they are by default: 32 hexadecimal digits. For the entry of
@@ -65,7 +68,7 @@ public struct DiskKey: Hashable, Sendable {
     /// The name of the folder of that file: the first two digits of the file's name.
     public var folderName: String { EntryName(high: high, low: low).folderName }
 
-    public static func == (left: DiskKey, right: DiskKey) -> Bool {
+    public static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.low == right.low && left.high == right.high && left.user == right.user && left.bytes == right.bytes
     }
 
