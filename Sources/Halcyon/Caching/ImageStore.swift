@@ -17,7 +17,8 @@ struct ImageStore {
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
         guard resolved.cachePolicy.writes.contains(.diskOriginal), resolved.mayUse(.diskOriginal),
-            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal), let entries = resolved.originals.entries,
+            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal),
+            let entries = resolved.originals.entries,
             fetched.claimStore()
         else { return false }
         let http = fetched.provenance.http

@@ -29,7 +29,9 @@ extension EncodedSlot {
         let (cache, source) = (resolved.target, resolved.key.source)
         let expiration = resolved.cachePolicy.diskExpiration
         let slot = self
-        return cache.pendingStores.add(bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore) {
+        return cache.pendingStores.add(
+            bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore
+        ) {
             isNewest in
             let isWanted = { isNewest() && cache.removals.count(source) == slot.removals }
             guard isWanted() else { return }

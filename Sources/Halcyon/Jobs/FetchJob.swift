@@ -135,7 +135,9 @@ struct FetchJob {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
-        let found = await subscription.withTicket { await FetchedData.find(resolved, isBehindDisk: isBehindDisk, ticket: $0) }
+        let found = await subscription.withTicket {
+            await FetchedData.find(resolved, isBehindDisk: isBehindDisk, ticket: $0)
+        }
         let took = watch.elapsed
         try Task.checkCancellation()
         guard let stored = found.stored else {
