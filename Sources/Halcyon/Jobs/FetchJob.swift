@@ -309,7 +309,7 @@ struct ServerQuestion {
             if stays {
                 await entries?.updateMetadata(
                     http.encoded(), for: entry.key, replacing: entry.metadata,
-                    expiration: resolved.cachePolicy.diskExpiration)
+                    expiration: resolved.cachePolicy.diskExpiration, reach: Optional(http).reach)
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.

@@ -84,6 +84,39 @@ struct SharedStoreTests {
         #expect(transport.requestCount == 2)
     }
 
+    /// A store that several machines share is a shared cache, also for requests without a credential.
+    @Test func aPrivateAnswerStaysOnItsMachineAndTakesTheFormerOneOutOfTheStore() async throws {
+        let first = machine()
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        let shared = store.keys.count
+        try first.serve("png/rgb8.png", headers: ["Cache-Control": "private, max-age=600"])
+        var again = request
+        again.cachePolicy = .reload
+        _ = try await first.pipeline.encodedImage(for: again, as: .png)
+        await settle(first)
+        #expect(shared == 3)
+        // The seal says nothing of the answer.
+        #expect(store.keys.count == 1)
+        #expect(await first.diskEntries() == 3)
+    }
+
+    @Test func encodingsAreSharedAlsoIfTheirSourceWasFirstSeenWithoutTheStore() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        store.isReachable = false
+        _ = try await first.pipeline.encodedImage(for: ImageRequest(url), as: .png)
+        await settle(first)
+        store.isReachable = true
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        #expect(try await second.pipeline.encodedImage(for: request, as: .png).origin == .disk)
+        #expect(second.decodes.value == 0)
+    }
+
     @Test func bytesInTheStoreThatAreNoImageAreFetchedAnew() async throws {
         let (first, second) = (machine(), machine())
         let url = try first.serve("png/rgb8.png", headers: Self.fresh)
