@@ -1,0 +1,100 @@
+import Foundation
+import HalcyonCache
+import HalcyonSystem
+
+extension RedisStore {
+    /// Asks to be the one who makes an entry, among all processes that share the server and the prefix.
+    ///
+    /// A claim is a key that expires by itself after `leaseDuration`, and which its holder renews, up to `maximumClaim`. Others
+    /// wait up to `claimWait`: until the entry is stored, in which case a look-up finds it; or the claim ends without, and one of
+    /// them gets it. If the server fails meanwhile, each goes on alone at once.
+    public func claim(_ key: CacheKey) async -> CacheClaim {
+        guard !key.isPrivate else { return .alone }
+        let claim = await ClaimAttempt(client, key.fileName).run()
+        switch claim {
+        case .granted: client.books.count(\.claimsGranted)
+        case .stored: client.books.count(\.claimsStored)
+        case .alone: client.books.count(\.claimsAlone)
+        }
+        return claim
+    }
+}
+
+/// One call that asks for a claim.
+private struct ClaimAttempt {
+    private enum Reply {
+        case granted(Lease)
+        case stored
+        /// Another process has claimed it, for this time at least unless it ends.
+        case taken(Duration)
+        case refused
+    }
+
+    private let client: RedisClient
+    private let name: String
+    private let end: Date
+
+    init(_ client: RedisClient, _ name: String) {
+        (self.client, self.name) = (client, name)
+        end = client.clock.now + client.configuration.claimWait.seconds
+    }
+
+    func run() async -> CacheClaim {
+        switch await ask() {
+        case .granted(let lease): return .granted(lease.token())
+        case .stored: return .stored
+        case .refused: return .alone
+        case .taken: break
+        }
+        let (channel, loop) = (client.channel(name), client.loop)
+        let seat = client.waiters.join(channel) { loop.post(.subscribe(channel)) }
+        defer { client.waiters.leave(seat) { loop.post(.unsubscribe(channel)) } }
+        return await wait(on: seat)
+    }
+
+    /// Asks again with each event. The first is that events are heard: whatever ended before is seen by asking.
+    private func wait(on seat: ClaimWaiters.Seat) async -> CacheClaim {
+        var wakes = seat.wakes.makeAsyncIterator()
+        var pause = remaining
+        while pause > .zero {
+            let timer = client.waiters.startTimer(seat, for: pause)
+            let wake = await wakes.next()
+            timer.cancel()
+            switch wake {
+            case .stored: return .stored
+            case .gone, nil: return .alone
+            case .listening, .released, .timeUp: break
+            }
+            guard client.books.isAsked, remaining > .zero else { return .alone }
+            switch await ask() {
+            case .granted(let lease): return .granted(lease.token())
+            case .stored: return .stored
+            case .refused: return .alone
+            case .taken(let left): pause = min(left, remaining)
+            }
+        }
+        return .alone
+    }
+
+    /// The time for which this call may wait.
+    private var remaining: Duration { .seconds(end.timeIntervalSince(client.clock.now)) }
+
+    private func ask() async -> Reply {
+        guard !Task.isCancelled, !client.books.isRemoved(name) else { return .refused }
+        let lease = Lease(client, name)
+        do {
+            let answer = try await client.call(
+                .lookups, by: .now + client.configuration.lookupTimeout, fate: { lease.answered($0) },
+                { generation throws(RedisStoreError) in [try lease.claiming(in: generation)] })
+            switch answer.replies.first {
+            case .bytes(let bytes) where bytes == Data("granted".utf8): return .granted(lease)
+            case .bytes(let bytes) where bytes == Data("stored".utf8): return .stored
+            case .integer(let left): return .taken(.milliseconds(max(left, 1)))
+            default: return .refused
+            }
+        } catch {
+            lease.abandon()
+            return .refused
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import Testing
+@testable import RedisStore
+@Test func a() { }
