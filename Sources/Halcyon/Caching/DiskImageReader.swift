@@ -13,6 +13,8 @@ struct DiskImageReader {
     let policy: CachePolicy
     let threads: ThreadPool
     let ticket: WorkTicket
+    /// Whether only the stores behind the disk are asked.
+    var isBehindDisk = false
 
     /// Returns the finished image from its own entry. Bytes that are not an image are removed. An image that exceeds a limit is
     /// a miss, since it can be made again from its source.
@@ -32,7 +34,7 @@ struct DiskImageReader {
             }
             return facts.cachedImage(pixels, for: key, encodedBytes: entry.data.count)
         } catch let error as CodecError {
-            if error.blamesBytes { await cache.disk?.remove(diskKey) }
+            if error.blamesBytes { await cache.entries?.remove(diskKey) }
             return nil
         }
     }
@@ -49,7 +51,7 @@ struct DiskImageReader {
             data = try await bytes(of: entry)
             unprocessed = try await decoded(data, options: options)
         } catch let error as CodecError where error.blamesBytes {
-            await cache.disk?.remove(diskKey)
+            await cache.entries?.remove(diskKey)
             return nil
         }
         var image = unprocessed
@@ -72,7 +74,8 @@ struct DiskImageReader {
     }
 
     private func entry(_ key: CacheKey) async -> CacheEntry? {
-        await cache.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
+        if isBehindDisk { return await cache.entries?.sharedEntry(for: key, ticket: ticket) }
+        return await cache.entries?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
     }
 
     /// Returns the encoded image in an entry.

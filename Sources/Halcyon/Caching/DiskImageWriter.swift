@@ -7,7 +7,7 @@ import HalcyonSystem
 
 /// Writes an image and its source's bytes to the disk, as a serializer encodes them.
 struct DiskImageWriter {
-    let disk: DiskCache
+    let entries: CacheStoreChain
     let key: ImageKey
     let url: URL?
     let coders: CoderRegistry
@@ -61,7 +61,7 @@ struct DiskImageWriter {
     private func serialized(_ image: Image, original: Data?, isProcessed: Bool = false) async throws -> Data? {
         let input = CacheSerializerInput(
             image: image, original: original, isProcessed: isProcessed,
-            hasReadableName: !disk.configuration.usesHashedFileName, url: url, coders: coders)
+            hasReadableName: entries.disk?.configuration.usesHashedFileName == false, url: url, coders: coders)
         return try await threads.run(ticket: ticket) { [serializer] context in
             try serializer.data(for: input, context: context)
         }
@@ -73,13 +73,13 @@ struct DiskImageWriter {
         do {
             data = try await make()
         } catch {
-            if !(error is CancellationError) { await disk.remove(key) }
+            if !(error is CancellationError) { await entries.remove(key) }
             throw error
         }
-        guard let data, isWanted() else { return await disk.remove(key) }
-        await disk.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        guard let data, isWanted() else { return await entries.remove(key) }
+        await entries.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
         // The staging may have waited a long time for room.
-        if !isWanted() { await disk.remove(key) }
+        if !isWanted() { await entries.remove(key) }
         try Task.checkCancellation()
     }
 }

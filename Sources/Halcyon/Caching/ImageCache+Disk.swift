@@ -41,15 +41,15 @@ extension ImageCache {
         var policy = CachePolicy()
         policy.memoryExtension = .none
         if key.user != nil || key.decode.decodesGainMap, keptImage(for: key, policy: policy) != nil { return .memory }
-        guard let disk else { return nil }
-        if await disk.contains(key.processedEntryKey) { return .diskProcessed }
+        guard let entries else { return nil }
+        if await entries.contains(key.processedEntryKey) { return .diskProcessed }
         if key.decode.decodesGainMap, await peek(key, at: \.processedEntryKey, isForAll: \.isFinishedForAll) != nil {
             return .diskProcessed
         }
-        if await disk.contains(key.originalEntryKey) { return .diskOriginal }
+        if await entries.contains(key.originalEntryKey) { return .diskOriginal }
         guard key.user != nil else { return nil }
-        if await disk.peek(key.of(nil).processedEntryKey)?.isFinishedForAll == true { return .diskProcessed }
-        return await disk.peek(key.of(nil).originalEntryKey)?.isOriginalForAll == true ? .diskOriginal : nil
+        if await entries.peek(key.of(nil).processedEntryKey)?.isFinishedForAll == true { return .diskProcessed }
+        return await entries.peek(key.of(nil).originalEntryKey)?.isOriginalForAll == true ? .diskOriginal : nil
     }
 
     /// Returns the disk entry of a source: its bytes, their HTTP metadata, and their expiration. The look-up does not count as
@@ -62,7 +62,7 @@ extension ImageCache {
         _ key: ImageKey, at diskKey: @Sendable (ImageKey) -> CacheKey, isForAll: @Sendable (CacheEntry) -> Bool,
         ticket: WorkTicket = WorkTicket()
     ) async -> CacheEntry? {
-        await key.firstEntry(at: diskKey, isForAll: isForAll) { await disk?.peek($0, ticket: ticket) }?.entry
+        await key.firstEntry(at: diskKey, isForAll: isForAll) { await entries?.peek($0, ticket: ticket) }?.entry
     }
 
     /// Returns the extended data that was given to `store` with an image; nil if the disk does not have the image.
@@ -99,13 +99,13 @@ extension ImageCache {
             let cached = CachedImage(image: image, encodedBytes: original?.count ?? 0, http: nil)
             remember(cached, for: key, expiration: expiration)
         }
-        guard !levels.isDisjoint(with: .disk), let disk, key.isStorable else { return }
+        guard !levels.isDisjoint(with: .disk), let entries, key.isStorable else { return }
         let writer = DiskImageWriter(
-            disk: disk, key: key.storageKey(for: nil, image.info), url: Item.sourceURL(of: item), coders: coders,
+            entries: entries, key: key.storageKey(for: nil, image.info), url: Item.sourceURL(of: item), coders: coders,
             serializer: serializer ?? self.serializer,
             expiration: expiration, extended: extended, threads: ThreadPools.cpu, ticket: WorkTicket(priority: .low))
         // A store that a pipeline is still encoding is older.
-        for key in key.diskKeys(at: levels) { await stores.void(key)?.value }
+        for key in key.diskKeys(at: levels) { await pendingStores.void(key)?.value }
         try await writer.store(image, original: original, at: levels)
     }
 
@@ -130,15 +130,15 @@ extension ImageCache {
         }
         guard !levels.isDisjoint(with: .disk) else { return }
         removals.mark(key.source)
-        await disk?.remove(key.encodedSealKey)
+        await entries?.remove(key.encodedSealKey)
         for key in key.diskKeys(at: levels) {
             // Stores that are still being encoded must not take effect.
-            stores.void(key)
-            await disk?.remove(key)
+            pendingStores.void(key)
+            await entries?.remove(key)
         }
         // An encoding that began in the meantime may have read bytes that were still there.
         removals.mark(key.source)
-        await disk?.remove(key.encodedSealKey)
+        await entries?.remove(key.encodedSealKey)
     }
 
     /// Removes expired entries.
@@ -147,11 +147,12 @@ extension ImageCache {
         if !levels.isDisjoint(with: .disk) { await disk?.removeExpired() }
     }
 
-    /// Removes every file of the disk level, including the partial bodies of interrupted downloads.
+    /// Removes every entry of the disk level, including the partial bodies of interrupted downloads and the entries of the
+    /// stores.
     public func clearDisk() async {
         removals.markAll()
-        stores.voidAll()
-        await disk?.removeAll()
+        pendingStores.voidAll()
+        await entries?.removeAll()
         // An encoding that began in the meantime may have read bytes that were still there.
         removals.markAll()
     }

@@ -14,13 +14,17 @@ public final class ImageCache: Sendable {
     let sizes = SizeIndex()
     /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
     /// stage.
-    let stores: StoreQueue
+    let pendingStores: StoreQueue
     let removals = RemovalCounters()
     let changes = SourceChanges()
     /// The subscription to memory pressure, kept for the cache's lifetime.
     private let pressure: MemoryPressureSubscription?
-    /// The disk level; nil keeps nothing beyond the process.
+    /// The disk of the disk level; nil for none.
     public let disk: DiskCache?
+    /// The stores behind the disk, which other processes may share; see `CacheStore`.
+    public let stores: [any CacheStore]
+    /// The disk level: the disk and the stores; nil keeps nothing beyond the process.
+    let entries: CacheStoreChain?
     /// The coders that decode entries on disk when the cache itself is asked; a pipeline uses its own.
     public let coders: CoderRegistry
     /// The serializer that decides which bytes the disk keeps of an image, unless a request has its own.
@@ -32,7 +36,9 @@ public final class ImageCache: Sendable {
     ///
     /// - Parameters:
     ///   - memory: the limits of the memory level; by default a quarter of the memory that the system grants, at most 1 GiB.
-    ///   - disk: the disk level; nil for none.
+    ///   - disk: the disk; nil for none.
+    ///   - stores: the stores behind the disk, in the order in which they are asked, or in the place of one; none by default.
+    ///     They belong to the disk level: whatever it says of the disk, such as a policy or a removal, includes them.
     ///   - coders: the coders for the cache's own look-ups and stores; the shared registry by default.
     ///   - serializer: the serializer for requests without one of their own; `.default` by default.
     ///   - keyFilter: the filter that makes the keys of URLs; nil by default.
@@ -42,7 +48,7 @@ public final class ImageCache: Sendable {
     ///     never trims.
     public init(
         memory: MemoryCacheConfiguration = MemoryCacheConfiguration(), disk: DiskCache?,
-        coders: CoderRegistry = .shared, serializer: any CacheSerializer = .default,
+        stores: [any CacheStore] = [], coders: CoderRegistry = .shared, serializer: any CacheSerializer = .default,
         keyFilter: CacheKeyFilter? = nil, clock: TimeSource? = nil,
         memoryPressure: (any MemoryPressureSource)? = SystemMemoryPressure.shared
     ) {
@@ -50,8 +56,10 @@ public final class ImageCache: Sendable {
             configuration: memory, timeSource: clock, weakly: CachedImage.weakReference)
         self.memoryCache = memoryCache
         pressure = memoryPressure?.subscribe { [weak memoryCache] in memoryCache?.relieve($0) }
-        self.disk = disk
-        stores = StoreQueue(limit: disk?.configuration.stagingLimit ?? 0)
+        (self.disk, self.stores) = (disk, stores)
+        entries = CacheStoreChain(disk: disk, stores: stores)
+        let limit = (disk?.configuration ?? DiskCache.Configuration()).stagingLimit
+        pendingStores = StoreQueue(limit: limit)
         self.coders = coders
         self.serializer = serializer
         self.keyFilter = keyFilter
@@ -111,7 +119,7 @@ public final class ImageCache: Sendable {
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
         let deadline = ContinuousClock.now + time.forTimer
         await withTaskGroup { group in
-            group.addTask { await self.stores.drain() }
+            group.addTask { await self.pendingStores.drain() }
             group.addTask { try? await Task.sleep(until: deadline) }
             await group.next()
             group.cancelAll()

@@ -17,7 +17,7 @@ struct ImageStore {
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
         guard resolved.cachePolicy.writes.contains(.diskOriginal), resolved.mayUse(.diskOriginal),
-            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal), let disk = resolved.originals.disk,
+            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal), let entries = resolved.originals.entries,
             fetched.claimStore()
         else { return false }
         let http = fetched.provenance.http
@@ -26,16 +26,17 @@ struct ImageStore {
         // The user's own entry would be found before the shared one.
         if stored.user != resolved.key.user { forget(resolved.key.originalEntryKey, in: cache) }
         if fetched.made == nil, resolved.serializer is DefaultCacheSerializer, !resolved.cachePolicy.waitsForStore,
-            !cache.stores.isPending(key)
+            !cache.pendingStores.isPending(key)
         {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
-            let isStaged = disk.stageIfRoom(
-                fetched.data, metadata: http?.encoded() ?? Data(), for: key,
-                expiration: resolved.cachePolicy.diskExpiration)
-            if isStaged { return true }
+            let (metadata, expiration) = (http?.encoded() ?? Data(), resolved.cachePolicy.diskExpiration)
+            if entries.stageIfRoom(fetched.data, metadata: metadata, for: key, expiration: expiration) {
+                if entries.isShared(key) { pass(fetched, metadata: metadata, in: cache, as: key) }
+                return true
+            }
         }
         let shown = fetched.made?.image ?? (resolved.key.showsAllOfItsSource ? image : nil)
-        let writer = writer(to: disk, stored)
+        let writer = writer(to: entries, stored)
         // A write that fails only means that the entry is not cached.
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
@@ -44,11 +45,23 @@ struct ImageStore {
         }
     }
 
+    /// Hands bytes that are staged on the disk to the stores behind it.
+    private func pass(_ fetched: FetchedData, metadata: Data, in cache: ImageCache, as key: CacheKey) {
+        let (entries, expiration) = (cache.entries, resolved.cachePolicy.diskExpiration)
+        let isTaken = cache.pendingStores.add(bytes: fetched.data.count, to: key) { isWanted in
+            await entries?.pass(fetched.data, metadata: metadata, for: key, expiration: expiration)
+            if !isWanted() { await entries?.remove(key) }
+        }
+        guard !isTaken else { return }
+        // Their entry is older.
+        cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in await entries?.removeShared(key) }
+    }
+
     /// Stores the finished image, which is encoded in the background.
     ///
     /// - Returns: whether the queue has accepted it.
     func storeFinished(_ made: LoadedImage) -> Bool {
-        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), let disk = resolved.target.disk else {
+        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), let entries = resolved.target.entries else {
             return false
         }
         let stored = resolved.key.storageKey(for: made.provenance.http, made.image.info)
@@ -67,7 +80,7 @@ struct ImageStore {
             forget(key, in: cache)
             return false
         }
-        let writer = writer(to: disk, stored)
+        let writer = writer(to: entries, stored)
         return store(bytes: made.image.cost, in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
@@ -77,20 +90,20 @@ struct ImageStore {
 
     /// Removes the source's bytes, which are not an image, from the user's own entry and the shared one.
     func removeOriginal() async {
-        let (disk, key) = (resolved.originals.disk, resolved.key)
-        await disk?.remove(key.originalEntryKey)
-        if key.user != nil { await disk?.remove(key.of(nil).originalEntryKey) }
+        let (entries, key) = (resolved.originals.entries, resolved.key)
+        await entries?.remove(key.originalEntryKey)
+        if key.user != nil { await entries?.remove(key.of(nil).originalEntryKey) }
     }
 
     /// Waits until everything that was stored so far is on the disk, or has failed to get there.
     func drain() async {
         let caches = resolved.target === resolved.originals ? [resolved.target] : [resolved.originals, resolved.target]
-        for cache in caches { await cache.stores.drain() }
+        for cache in caches { await cache.pendingStores.drain() }
         for cache in caches { await cache.disk?.flush() }
     }
 
     private func store(bytes: Int, in cache: ImageCache, as key: CacheKey, _ work: @escaping StoreQueue.Work) -> Bool {
-        let isTaken = cache.stores.add(bytes: bytes, to: key, isForced: resolved.cachePolicy.waitsForStore, work)
+        let isTaken = cache.pendingStores.add(bytes: bytes, to: key, isForced: resolved.cachePolicy.waitsForStore, work)
         // Without room the entry is not cached, and the stored one is older.
         if !isTaken { forget(key, in: cache) }
         return isTaken
@@ -106,18 +119,18 @@ struct ImageStore {
 
     /// Removes the image that was stored while the source had no gain map.
     private func forgetWithoutGainMap(_ key: CacheKey, in cache: ImageCache) {
-        cache.stores.add(bytes: 0, to: key, isForced: true) { _ in
-            if await cache.disk?.peek(key)?.hasNoGainMap == true { await cache.disk?.remove(key) }
+        cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in
+            if await cache.entries?.peek(key)?.hasNoGainMap == true { await cache.entries?.remove(key) }
         }
     }
 
     private func forget(_ key: CacheKey, in cache: ImageCache) {
-        cache.stores.add(bytes: 0, to: key, isForced: true) { _ in await cache.disk?.remove(key) }
+        cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in await cache.entries?.remove(key) }
     }
 
-    private func writer(to disk: DiskCache, _ key: ImageKey) -> DiskImageWriter {
+    private func writer(to entries: CacheStoreChain, _ key: ImageKey) -> DiskImageWriter {
         DiskImageWriter(
-            disk: disk, key: key, url: resolved.source.url, coders: resolved.coordinator.configuration.coders,
+            entries: entries, key: key, url: resolved.source.url, coders: resolved.coordinator.configuration.coders,
             serializer: resolved.serializer, expiration: resolved.cachePolicy.diskExpiration,
             threads: resolved.coordinator.threads, ticket: WorkTicket(priority: .veryLow))
     }

@@ -140,11 +140,27 @@ struct EncodeJob {
         } else if looked != nil {
             let reads = !resolved.cachePolicy.reads.isDisjoint(with: .disk)
             subscription.note(.cacheMissed(CacheMiss(.diskEncoded, reads ? .notFound : .policy)), took: took)
+            if reads, let answer = await claimed(&slots) { return answer }
+            try Task.checkCancellation()
         }
         let answer = try await make(slots)
         // Retained until here, so that the load finds the bytes that were fetched for the comparison.
         withExtendedLifetime(fetched) {}
         return answer
+    }
+
+    /// Asks for the right to make the encoding, where processes share a store.
+    ///
+    /// - Returns: the encoding, if another process has made it meanwhile.
+    private func claimed(_ slots: inout EncodedSlots?) async -> EncodedAnswer? {
+        guard await slots?.isStoredByOthers() == true else { return nil }
+        let watch = Stopwatch()
+        let looked = await subscription.withTicket { await EncodedSlots.find(resolved, encoding, ticket: $0) }
+        guard let kept = looked?.found?.kept,
+            case .answers(let rule) = FreshnessCheck(resolved).verdict(on: kept.provenance.http)
+        else { return nil }
+        subscription.note(.cacheHit(.diskEncoded, rule), took: watch.elapsed)
+        return kept.used(by: rule, http: kept.provenance.http)
     }
 
     private enum Confirmation {
@@ -179,7 +195,7 @@ struct EncodeJob {
         if mayBeKept {
             await slot.refresh(kept, http: http, resolved.cachePolicy)
         } else {
-            await slot.disk.remove(slot.key)
+            await slot.entries.remove(slot.key)
         }
         return .answer(kept.used(by: fetched.provenance.rule, http: http, mayBeKept: mayBeKept))
     }

@@ -6,7 +6,7 @@ import HalcyonSystem
 
 /// The slot of an encoding on the disk, and the state of the disk when the work on the encoding began.
 struct EncodedSlot: Sendable {
-    let disk: DiskCache
+    let entries: CacheStoreChain
     let key: CacheKey
     let sealKey: CacheKey
     /// The seal that all encodings of the source share until the source is removed; a new one if the disk had none.
@@ -16,6 +16,8 @@ struct EncodedSlot: Sendable {
     var removals: Int
     /// Whether it is the slot for all users, in a request of one user.
     let isForAll: Bool
+    /// The claim of this process to make the encoding, which ends once it is stored or given up.
+    var claim: CacheClaimToken?
 }
 
 extension EncodedSlot {
@@ -27,40 +29,45 @@ extension EncodedSlot {
         let (cache, source) = (resolved.target, resolved.key.source)
         let expiration = resolved.cachePolicy.diskExpiration
         let slot = self
-        return cache.stores.add(bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore) {
+        return cache.pendingStores.add(bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore) {
             isNewest in
             let isWanted = { isNewest() && cache.removals.count(source) == slot.removals }
             guard isWanted() else { return }
             let seal = await slot.sealed()
             let metadata = answer.metadata(seal: seal, http: answer.provenance.http)
-            await slot.disk.stage(answer.data, metadata: metadata, for: slot.key, expiration: expiration)
+            await slot.entries.stage(answer.data, metadata: metadata, for: slot.key, expiration: expiration)
             // The write may have waited long for room.
             if !isWanted() {
-                await slot.disk.remove(slot.key)
-                await slot.disk.remove(slot.sealKey)
+                await slot.entries.remove(slot.key)
+                await slot.entries.remove(slot.sealKey)
             }
         }
     }
 
-    /// Returns the source's seal on the disk, after storing this slot's if there is none. If two processes store one
-    /// at the same time the later one counts, and encodings under the other are made once more.
+    /// Returns the source's seal on the disk, after storing this slot's if there is none. If two processes that cannot claim it
+    /// store one at the same time the later one counts, and encodings under the other are made once more.
     private func sealed() async -> String {
-        let there = await disk.peek(sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
-        if let there { return there }
+        if let there = await storedSeal() { return there }
+        let claim = await entries.claim(sealKey)
+        defer { withExtendedLifetime(claim) {} }
+        if case .stored = claim, let there = await storedSeal() { return there }
         // A seal that was there and is gone was removed: storing it again would bring back everything that was encoded
         // under it.
         let seal = isSealed ? UUID().uuidString : self.seal
-        await disk.stage(Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never)
+        await entries.stage(Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never)
         return seal
+    }
+
+    private func storedSeal() async -> String? {
+        await entries.peek(sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
     }
 
     /// Updates the freshness of a stored encoding after a revalidation. An encoding that is for one user now is removed
     /// from the slot for all users.
     func refresh(_ answer: EncodedAnswer, http: HTTPCacheMetadata?, _ cachePolicy: CachePolicy) async {
         guard !cachePolicy.writes.isDisjoint(with: .disk) else { return }
-        guard !isForAll || ImageKey.isForAll(http) else { return await disk.remove(key) }
-        // A disk that cannot be written costs another revalidation, and has no other effect.
-        _ = try? await disk.updateMetadata(
+        guard !isForAll || ImageKey.isForAll(http) else { return await entries.remove(key) }
+        await entries.updateMetadata(
             answer.metadata(seal: seal, http: http), for: key, replacing: answer.entry?.metadata,
             expiration: cachePolicy.diskExpiration)
     }
@@ -74,7 +81,7 @@ extension EncodedSlot {
         var renewed = self
         renewed.removals = removals.count(source)
         (renewed.seal, renewed.isSealed) = (removals.seal(after: renewed.removals), false)
-        await disk.remove(sealKey)
+        await entries.remove(sealKey)
         return renewed
     }
 }
@@ -93,6 +100,22 @@ struct EncodedSlots: Sendable {
         http?.isShared == true ? shared ?? own : own
     }
 
+    /// Asks for the right to make the encoding for all users, where processes share a store.
+    ///
+    /// - Returns: whether another process has stored it meanwhile.
+    mutating func isStoredByOthers() async -> Bool {
+        let slot = shared ?? own
+        switch await slot.entries.claim(slot.key) {
+        case .granted(let token):
+            var slot = slot
+            slot.claim = token
+            if shared == nil { own = slot } else { shared = slot }
+            return false
+        case .stored: return true
+        case .alone: return false
+        }
+    }
+
     mutating func renew(_ slot: EncodedSlot) {
         if slot.isForAll { shared = slot } else { own = slot }
     }
@@ -103,35 +126,42 @@ struct EncodedSlots: Sendable {
         _ resolved: ResolvedRequest, _ encoding: ImageEncoding, ticket: WorkTicket
     ) async -> (slots: EncodedSlots, found: (slot: EncodedSlot, kept: EncodedAnswer)?)? {
         let policy = resolved.cachePolicy
-        guard let disk = resolved.target.disk, resolved.key.isStorable, resolved.mayUse(.diskProcessed),
+        guard let entries = resolved.target.entries, resolved.key.isStorable, resolved.mayUse(.diskProcessed),
             !policy.reads.union(policy.writes).isDisjoint(with: .disk)
         else { return nil }
-        let (own, kept) = await look(of: resolved.key, in: disk, resolved, encoding, ticket: ticket)
+        let (own, kept) = await look(of: resolved.key, in: entries, resolved, encoding, ticket: ticket)
         if let kept { return (EncodedSlots(own), (own, kept)) }
         guard resolved.key.user != nil else { return (EncodedSlots(own), nil) }
         let (shared, keptForAll) = await look(
-            of: resolved.key.of(nil), in: disk, resolved, encoding, ticket: ticket)
+            of: resolved.key.of(nil), in: entries, resolved, encoding, ticket: ticket)
         let slots = EncodedSlots(own, shared)
         guard let keptForAll, ImageKey.isForAll(keptForAll.provenance.http) else { return (slots, nil) }
         return (slots, (shared, keptForAll))
     }
 
     private static func look(
-        of imageKey: ImageKey, in disk: DiskCache, _ resolved: ResolvedRequest, _ encoding: ImageEncoding,
+        of imageKey: ImageKey, in entries: CacheStoreChain, _ resolved: ResolvedRequest, _ encoding: ImageEncoding,
         ticket: WorkTicket
     ) async -> (slot: EncodedSlot, kept: EncodedAnswer?) {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
         let (key, sealKey) = (imageKey.encodedEntryKey(encoding), imageKey.encodedSealKey)
-        let sealEntry = await disk.entry(for: sealKey, extending: nil, ticket: ticket)
+        let sealEntry = await entries.entry(for: sealKey, extending: nil, ticket: ticket)
         let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
         let slot = EncodedSlot(
-            disk: disk, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
+            entries: entries, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
             isSealed: seal != nil, removals: removals, isForAll: imageKey.user != resolved.key.user)
         guard let seal, !policy.reads.isDisjoint(with: .disk),
-            let entry = await disk.entry(for: key, extending: policy.diskExtension, ticket: ticket),
+            let entry = await entries.entry(for: key, extending: policy.diskExtension, ticket: ticket)
+        else { return (slot, nil) }
+        if let kept = EncodedAnswer(entry, at: key, seal: seal) { return (slot, kept) }
+        // Another process may have renewed the seal since: that of the stores counts.
+        guard entries.isShared(sealKey), let renewed = await entries.sharedEntry(for: sealKey, ticket: ticket),
+            let seal = String(data: renewed.metadata, encoding: .utf8), seal != slot.seal,
             let kept = EncodedAnswer(entry, at: key, seal: seal)
         else { return (slot, nil) }
-        return (slot, kept)
+        var renewedSlot = slot
+        renewedSlot.seal = seal
+        return (renewedSlot, kept)
     }
 }

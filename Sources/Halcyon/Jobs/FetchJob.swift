@@ -1,6 +1,7 @@
 import Foundation
 import HalcyonCodecs
 import HalcyonImage
+import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 
@@ -51,7 +52,7 @@ struct FetchJob {
     /// Calls the provider for what the disk has not.
     private func provided() async throws -> FetchedData {
         let mark = resolved.originals.changes.mark(resolved.key)
-        if resolved.originals.disk != nil, resolved.mayUse(.diskOriginal),
+        if resolved.originals.entries != nil, resolved.mayUse(.diskOriginal),
             let answer = try await onDisk(mark).answer
         {
             return answer
@@ -71,11 +72,13 @@ struct FetchJob {
     private func remote(_ url: URL) async throws -> FetchedData {
         let (policy, mark) = (resolved.cachePolicy, resolved.originals.changes.mark(resolved.key))
         var stored: FetchedData?
-        if resolved.originals.disk != nil {
+        if resolved.originals.entries != nil {
             let (found, answer) = try await onDisk(mark)
             if let answer { return answer }
             stored = found
         }
+        let (shared, claim) = try await sharedOrClaim(mark, isStale: stored != nil)
+        if let shared { return shared }
         if let stored { subscription.send(.stale(stored)) }
         try Task.checkCancellation()
         guard policy.allowsNetwork, !resolved.control.onlyIfCached else {
@@ -85,7 +88,7 @@ struct FetchJob {
         if let key { try await throwRemembered(url, key) }
         do {
             let question = ServerQuestion(
-                url: url, resolved: resolved, stored: stored, mark: mark, subscription: subscription)
+                url: url, resolved: resolved, stored: stored, mark: mark, claim: claim, subscription: subscription)
             let fetched = try await question.answer()
             if let key { await forgetFailure(key) }
             return fetched
@@ -99,16 +102,40 @@ struct FetchJob {
         }
     }
 
+    /// Looks behind the disk for bytes that another process has stored since, and waits for one that is about to.
+    ///
+    /// - Returns: bytes that may be used, or else the claim to fetch them if there is one to have.
+    private func sharedOrClaim(
+        _ mark: SourceMark, isStale: Bool
+    ) async throws -> (FetchedData?, CacheClaimToken?) {
+        let (key, policy) = (resolved.key.originalEntryKey, resolved.cachePolicy)
+        guard let entries = resolved.originals.entries, entries.isShared(key), resolved.mayUse(.diskOriginal),
+            policy.reads.contains(.diskOriginal)
+        else { return (nil, nil) }
+        if isStale, let answer = try await onDisk(mark, isBehindDisk: true).answer { return (answer, nil) }
+        guard policy.writes.contains(.diskOriginal), policy.allowsNetwork, !resolved.control.onlyIfCached else {
+            return (nil, nil)
+        }
+        switch await entries.claim(key) {
+        case .granted(let token): return (nil, token)
+        case .stored: return (try await onDisk(mark, isBehindDisk: true).answer, nil)
+        case .alone: return (nil, nil)
+        }
+    }
+
     /// Looks for the bytes on the disk.
     ///
+    /// - Parameter isBehindDisk: whether only the stores behind the disk are asked.
     /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server must revalidate.
-    private func onDisk(_ mark: SourceMark) async throws -> (stored: FetchedData?, answer: FetchedData?) {
+    private func onDisk(
+        _ mark: SourceMark, isBehindDisk: Bool = false
+    ) async throws -> (stored: FetchedData?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
         if resolved.cachePolicy.reads.contains(.diskOriginal) {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
-        let found = await subscription.withTicket { await FetchedData.find(resolved, ticket: $0) }
+        let found = await subscription.withTicket { await FetchedData.find(resolved, isBehindDisk: isBehindDisk, ticket: $0) }
         let took = watch.elapsed
         try Task.checkCancellation()
         guard let stored = found.stored else {
@@ -225,6 +252,8 @@ struct ServerQuestion {
     let stored: FetchedData?
     /// The moment at which the work for these bytes began.
     let mark: SourceMark
+    /// The claim of this process to ask the server.
+    let claim: CacheClaimToken?
     let subscription: Subscription
 
     private var configuration: ImagePipeline.Configuration { resolved.coordinator.configuration }
@@ -259,7 +288,7 @@ struct ServerQuestion {
         if case .notStored(let reason) = rule { subscription.note(.notStored(reason)) }
         return FetchedData(
             data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold,
-            mark: mark)
+            mark: mark, claim: claim)
     }
 
     private func revalidated(
@@ -273,17 +302,16 @@ struct ServerQuestion {
         if let http, !http.noStore, isOfUser, resolved.cachePolicy.writes.contains(.diskOriginal),
             let entry = stored.entry
         {
-            let disk = resolved.originals.disk
+            let entries = resolved.originals.entries
             stays = resolved.key.storageKey(for: http).originalEntryKey == entry.key
             if stays {
-                // A disk that cannot be written costs another revalidation, and has no other effect.
-                _ = try? await disk?.updateMetadata(
+                await entries?.updateMetadata(
                     http.encoded(), for: entry.key, replacing: entry.metadata,
                     expiration: resolved.cachePolicy.diskExpiration)
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.
-                await disk?.remove(entry.key)
+                await entries?.remove(entry.key)
             }
         }
         return FetchedData(

@@ -19,6 +19,8 @@ final class FetchedData: Sendable {
     let entry: StoredEntry?
     /// The moment at which the work for the bytes began; nil if nothing is kept of them.
     let mark: SourceMark?
+    /// The claim of this process to fetch the bytes, which ends once they are stored or nobody works with them any more.
+    let claim: CacheClaimToken?
 
     private struct State {
         var isStored: Bool
@@ -37,14 +39,15 @@ final class FetchedData: Sendable {
     init(
         data: Data, made: MadeImage? = nil, origin: ImageOrigin, http: HTTPCacheMetadata? = nil, rule: CacheRule? = nil,
         transfer: TransportMetrics? = nil, entry: StoredEntry? = nil, isStored: Bool? = nil,
-        matchesKey: Bool = true, memory: ByteBudget.Hold? = nil, mark: SourceMark? = nil
+        matchesKey: Bool = true, memory: ByteBudget.Hold? = nil, mark: SourceMark? = nil,
+        claim: CacheClaimToken? = nil
     ) {
         (self.data, self.made) = (data, made)
         let isRefused = if case .notStored = rule { true } else { false }
         provenance = Provenance(
             origin: origin, rule: rule, http: http, encodedBytes: data.count,
             mayBeKept: matchesKey && !isRefused && http?.noStore != true)
-        (self.transfer, self.entry, self.mark) = (transfer, entry, mark)
+        (self.transfer, self.entry, self.mark, self.claim) = (transfer, entry, mark, claim)
         memory?.grow(to: made?.image.cost ?? data.count)
         // Bytes from a cache or a file are not written to the disk again.
         state = Lock(State(isStored: isStored ?? !origin.isNew, memory: memory))
@@ -116,13 +119,16 @@ extension FetchedData {
     }
 
     /// Returns the stored bytes, or the reason why the disk has none for this request.
+    ///
+    /// - Parameter isBehindDisk: whether only the stores behind the disk are asked.
     static func find(
-        _ resolved: ResolvedRequest, ticket: WorkTicket
+        _ resolved: ResolvedRequest, isBehindDisk: Bool = false, ticket: WorkTicket
     ) async -> (stored: FetchedData?, miss: CacheMiss.Reason) {
         guard resolved.cachePolicy.reads.contains(.diskOriginal), resolved.mayUse(.diskOriginal) else {
             return (nil, .policy)
         }
-        let reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
+        var reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
+        reader.isBehindDisk = isBehindDisk
         guard let (entry, key) = await reader.originalEntry(resolved.key) else { return (nil, .notFound) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields is not worth reading, since the server cannot confirm it either.
@@ -134,7 +140,7 @@ extension FetchedData {
             let stored = StoredEntry(key: key, metadata: entry.metadata)
             return (FetchedData(data: data, origin: .disk, http: http, entry: stored), .expired)
         } catch is CodecError {
-            await resolved.originals.disk?.remove(key)
+            await resolved.originals.entries?.remove(key)
             return (nil, .notFound)
         } catch {
             return (nil, .notFound)

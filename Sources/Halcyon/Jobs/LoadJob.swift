@@ -52,7 +52,7 @@ struct LoadJob {
     // MARK: - Disk
 
     private func finishedOnDisk() async throws -> LoadedImage? {
-        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), resolved.target.disk != nil else {
+        guard resolved.hasEntryOfItsOwn, resolved.mayUse(.diskProcessed), resolved.target.entries != nil else {
             return nil
         }
         guard resolved.cachePolicy.reads.contains(.diskProcessed) else {

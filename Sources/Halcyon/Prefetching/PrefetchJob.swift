@@ -138,9 +138,9 @@ struct PrefetchJob {
     }
 
     private func isOnDisk(_ cache: ImageCache, at diskKey: @Sendable (ImageKey) -> CacheKey) async -> Bool {
-        guard let disk = cache.disk else { return false }
-        if await disk.contains(diskKey(resolved.key)) { return true }
-        if resolved.key.user != nil, await disk.contains(diskKey(resolved.key.of(nil))) { return true }
+        guard let entries = cache.entries else { return false }
+        if await entries.contains(diskKey(resolved.key)) { return true }
+        if resolved.key.user != nil, await entries.contains(diskKey(resolved.key.of(nil))) { return true }
         guard resolved.key.decode.decodesGainMap else { return false }
         return await cache.peek(resolved.key, at: diskKey, isForAll: \.isFinishedForAll) != nil
     }
@@ -149,12 +149,12 @@ struct PrefetchJob {
 extension ResolvedRequest {
     /// Whether the disk is to store the source's bytes.
     fileprivate var keepsOriginal: Bool {
-        mayUse(.diskOriginal) && cachePolicy.writes.contains(.diskOriginal) && originals.disk != nil
+        mayUse(.diskOriginal) && cachePolicy.writes.contains(.diskOriginal) && originals.entries != nil
     }
 
     /// Whether the disk is to store the finished image in a separate entry.
     fileprivate var keepsFinished: Bool {
-        mayUse(.diskProcessed) && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn && target.disk != nil
+        mayUse(.diskProcessed) && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn && target.entries != nil
     }
 }
 

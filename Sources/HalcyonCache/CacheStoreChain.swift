@@ -1,0 +1,179 @@
+import Foundation
+import HalcyonSystem
+
+/// The disk of an image cache and the stores behind it, as one: looked through in their order, written and removed from
+/// together.
+///
+/// An entry that a store has is copied to the disk, so that the next look-up finds it there. The entries of one user are on the
+/// disk alone.
+package final class CacheStoreChain: Sendable {
+    package let disk: DiskCache?
+    package let stores: [any CacheStore]
+    /// The look-ups in the stores that are under way. One that a write or a removal of its key overtakes returns an entry that
+    /// must not be copied any more.
+    private let lookUps = Lock<[CacheKey: LookUps]>([:])
+
+    private struct LookUps {
+        var count = 0
+        /// The number of writes and removals since the first of them began.
+        var changes = 0
+    }
+
+    /// Creates a chain.
+    ///
+    /// - Returns: nil if there is neither a disk nor a store.
+    package init?(disk: DiskCache?, stores: [any CacheStore]) {
+        guard disk != nil || !stores.isEmpty else { return nil }
+        (self.disk, self.stores) = (disk, stores)
+    }
+
+    private func stores(for key: CacheKey) -> [any CacheStore] { key.isPrivate ? [] : stores }
+
+    // MARK: - Reading
+
+    /// Returns the entry for a key, from the disk or else from the first store that has it; nil also if the ticket or the task
+    /// is cancelled.
+    package func entry(
+        for key: CacheKey, extending: ExpirationExtension?, ticket: WorkTicket
+    ) async -> CacheEntry? {
+        if let entry = await disk?.entry(for: key, extending: extending, ticket: ticket) { return entry }
+        return await sharedEntry(for: key, ticket: ticket)
+    }
+
+    /// Returns the entry for a key from the first store that has it, and copies it to the disk.
+    package func sharedEntry(for key: CacheKey, ticket: WorkTicket) async -> CacheEntry? {
+        let stores = stores(for: key)
+        guard !stores.isEmpty else { return nil }
+        let changes = begin(key)
+        var found: CacheEntry?
+        for store in stores where found == nil && !ticket.isCancelled && !Task.isCancelled {
+            found = await store.entry(for: key)
+        }
+        end(key, changes: changes, found)
+        return found
+    }
+
+    /// Returns the entry for a key without changing its last access or its expiration.
+    package func peek(_ key: CacheKey, ticket: WorkTicket = WorkTicket()) async -> CacheEntry? {
+        if let entry = await disk?.peek(key, ticket: ticket) { return entry }
+        for store in stores(for: key) {
+            if let entry = await store.entry(for: key) { return entry }
+        }
+        return nil
+    }
+
+    /// Returns whether there is an entry, without its bytes.
+    package func contains(_ key: CacheKey) async -> Bool {
+        if await disk?.contains(key) == true { return true }
+        for store in stores(for: key) where await store.contains(key) { return true }
+        return false
+    }
+
+    private func begin(_ key: CacheKey) -> Int {
+        lookUps.withLock { lookUps in
+            lookUps[key, default: LookUps()].count += 1
+            return lookUps[key]?.changes ?? 0
+        }
+    }
+
+    /// Ends a look-up, and stages what it has found on the disk if nothing has overtaken it.
+    private func end(_ key: CacheKey, changes: Int, _ found: CacheEntry?) {
+        lookUps.withLock { lookUps in
+            guard var state = lookUps[key] else { return }
+            // Under the lock: a removal that comes now finds the staged copy.
+            if let found, let disk, state.changes == changes {
+                disk.stageIfRoom(
+                    found.data, metadata: found.metadata, extended: found.extended, for: key,
+                    expiration: found.keptUntil.map { .date($0) })
+            }
+            state.count -= 1
+            lookUps[key] = state.count == 0 ? nil : state
+        }
+    }
+
+    /// Lets no look-up that is under way copy what it finds.
+    private func overtake(_ key: CacheKey) {
+        guard !stores.isEmpty else { return }
+        lookUps.withLock { $0[key]?.changes += 1 }
+    }
+
+    // MARK: - Writing
+
+    /// Stages an entry on the disk, if there is room for it now.
+    ///
+    /// - Returns: whether the entry was staged. `pass` hands it to the stores, which takes longer.
+    package func stageIfRoom(
+        _ data: Data, metadata: Data, for key: CacheKey, expiration: StorageExpiration?
+    ) -> Bool {
+        overtake(key)
+        return disk?.stageIfRoom(data, metadata: metadata, for: key, expiration: expiration) ?? false
+    }
+
+    /// Stages an entry on the disk, and hands it to the stores.
+    package func stage(
+        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?
+    ) async {
+        overtake(key)
+        await disk?.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        await pass(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+    }
+
+    /// Hands an entry to the stores. A store that cannot keep it is a cache without it.
+    package func pass(
+        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?
+    ) async {
+        for store in stores(for: key) {
+            try? await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        }
+    }
+
+    /// Whether entries of this key go further than to the disk.
+    package func isShared(_ key: CacheKey) -> Bool { !stores(for: key).isEmpty }
+
+    /// Replaces the metadata of an entry; see `CacheStore.updateMetadata`. What cannot be written now costs another
+    /// revalidation, and has no other effect.
+    package func updateMetadata(
+        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
+    ) async {
+        overtake(key)
+        _ = try? await disk?.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
+        for store in stores(for: key) {
+            _ = try? await store.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
+        }
+    }
+
+    // MARK: - Removing
+
+    /// Removes an entry everywhere. This is completed even if the task is cancelled.
+    package func remove(_ key: CacheKey) async {
+        overtake(key)
+        await disk?.remove(key)
+        await removeShared(key)
+    }
+
+    /// Removes an entry from the stores alone, since the disk has a newer one.
+    package func removeShared(_ key: CacheKey) async {
+        for store in stores(for: key) { await store.remove(key) }
+    }
+
+    /// Removes all entries everywhere, and the partial bodies in the folder of the disk.
+    package func removeAll() async {
+        lookUps.withLock { lookUps in
+            for key in lookUps.keys { lookUps[key]?.changes += 1 }
+        }
+        await disk?.removeAll()
+        for store in stores { await store.clear() }
+    }
+
+    // MARK: - Making
+
+    /// Asks the stores for the right to make an entry; see `CacheStore.claim`. The first that has claims decides.
+    package func claim(_ key: CacheKey) async -> CacheClaim {
+        for store in stores(for: key) {
+            let claim = await store.claim(key)
+            if case .alone = claim { continue }
+            return claim
+        }
+        return .alone
+    }
+}
