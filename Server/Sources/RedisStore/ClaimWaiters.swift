@@ -62,6 +62,9 @@ final class ClaimWaiters: Sendable {
         }
     }
 
+    /// The number of seats.
+    var count: Int { channels.withLock { $0.values.reduce(0) { $0 + $1.seats.count } } }
+
     /// Starts the time after which a seat is woken.
     func startTimer(_ seat: Seat, for duration: Duration) -> Task<Void, Never> {
         let clock = clock

@@ -74,7 +74,7 @@ final class Mailbox: Sendable {
             return (state.isOpen, state.messages.count == 1)
         }
         guard isOpen else { return Self.refuse(message) }
-        if isFirst { withUnsafeBytes(of: UInt8(0)) { _ = RedisSocket.send(wakingEnd, $0) } }
+        if isFirst { withUnsafeBytes(of: UInt8(0)) { _ = RedisSocket.send(wakingEnd, [$0]) } }
     }
 
     /// Takes all messages.

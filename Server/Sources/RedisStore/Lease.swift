@@ -66,10 +66,12 @@ final class Lease: Sendable {
     /// Returns false if the claim has ended.
     private func renew() async -> Bool {
         let deadline = ContinuousClock.now + client.configuration.writeTimeout
-        let answer = try? await client.call(.lookups, by: deadline) { _ throws(RedisStoreError) in
-            [try client.script(Scripts.renew, keys: [key], [.init(secret), milliseconds])]
-        }
-        return answer?.replies.first != .integer(0)
+        let answer = try? await client.call(
+            .lookups, by: deadline, expecting: { if case .integer = $0 { true } else { false } },
+            { _ throws(RedisStoreError) in
+                try client.script(Scripts.renew, keys: [key], [.init(secret), milliseconds])
+            })
+        return answer?.reply != .integer(0)
     }
 
     private func release() {

@@ -98,10 +98,11 @@ final class LoopThread {
         } catch { close(index, error) }
     }
 
-    /// Closes a connection because of an error, which is a failure of the server unless nothing was under way.
+    /// Closes a connection because of an error, which is a failure of the server unless it has ended while nothing was under way.
     private func close(_ index: Int, _ error: RedisStoreError) {
         let isNeeded = connections[index].load > 0 || (index == Self.events && !channels.isEmpty)
-        let isIdle = connections[index].isOpen && !isNeeded
+        var isIdle = false
+        if case .unreachable = error { isIdle = connections[index].isOpen && !isNeeded }
         connections[index].close(error)
         if index == Self.events { forgetChannels() }
         if !isIdle, reports.failed(error) { disconnect(error) }

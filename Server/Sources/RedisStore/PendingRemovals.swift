@@ -78,11 +78,17 @@ struct PendingRemovals: Sendable {
         if isConfirmed, clearing == number { clearing = nil }
     }
 
+    /// Lets no removal of an entry be sent any more, since a newer entry is sent in its place. If that fails, a new removal has to
+    /// begin.
+    ///
+    /// - Returns: the number of the last removal, for `replaced`.
+    mutating func beginReplacing(_ name: String) -> Int {
+        removals[name]?.isUnderWay = true
+        return lastNumber
+    }
+
     /// Ends the removal of an entry, up to this number, because a newer entry has been stored in its place.
     mutating func replaced(_ name: String, upTo number: Int) {
         if let removal = removals[name], removal.number <= number { removals[name] = nil }
     }
-
-    /// The number of the last removal.
-    var last: Int { lastNumber }
 }

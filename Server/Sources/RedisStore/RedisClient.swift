@@ -8,9 +8,9 @@ import Logging
 /// Each call asks for it behind its own commands, in the same packet: another process that has removed everything is noticed
 /// with the next call, without a message that could be lost. The call is then repeated once.
 final class RedisClient: Sendable {
-    /// The answers to the commands of a call, and the generation of their keys.
+    /// The answer to a call, and the generation of its keys.
     struct Answer: Sendable {
-        var replies: [RedisReply]
+        let reply: RedisReply
         let generation: Int
     }
 
@@ -57,25 +57,29 @@ final class RedisClient: Sendable {
 
     // MARK: Calls
 
-    /// Sends commands with keys of the present generation, and returns the answers to them.
+    /// Sends a command with keys of the present generation, and returns the answer.
     ///
     /// - Parameters:
-    ///   - fate: called once for each time that they are sent; a success has keys of the present generation.
-    ///   - commands: returns the commands for a generation; called again if it was not the present one.
-    /// - Throws: `RedisStoreError`, also for an answer that is a failure of the server; other errors are among the answers.
+    ///   - isExpected: whether an answer that is no error is one to this command.
+    ///   - fate: called once for each time that it is sent; a success has keys of the present generation.
+    ///   - command: returns the command for a generation; called again if that was not the present one.
+    /// - Throws: `RedisStoreError`, also for an error that is a failure of the server; other errors are answers.
     func call(
-        _ lane: ConnectionLoop.Lane, by deadline: ContinuousClock.Instant,
+        _ lane: ConnectionLoop.Lane, by deadline: ContinuousClock.Instant, expecting isExpected: (RedisReply) -> Bool,
         fate: (@Sendable (Exchange.Outcome) -> Void)? = nil,
-        _ commands: (Int) throws(RedisStoreError) -> [RedisCommand]
+        _ command: (Int) throws(RedisStoreError) -> RedisCommand
     ) async throws -> Answer {
         for _ in 0..<3 {
             let generation = try books.generation()
             let question = try RedisCommand("GET", generationKey)
-            let exchange = self.exchange(try commands(generation) + [question], generation, by: deadline, fate: fate)
-            var replies = try await exchange.replies { [loop] in loop.post(.send(exchange, lane)) }
-            try check(replies, of: exchange)
-            let present = Self.generation(replies.removeLast())
-            if present == generation { return Answer(replies: replies, generation: generation) }
+            let exchange = self.exchange([try command(generation), question], generation, by: deadline, fate: fate)
+            let replies = try await exchange.replies { [loop] in loop.post(.send(exchange, lane)) }
+            guard replies.count == 2 else { throw RedisStoreError.malformed(command: exchange.name) }
+            try check(replies[0], to: exchange.name, isExpected)
+            try check(replies[1], to: "GET", Self.isGeneration)
+            books.succeeded()
+            let present = Self.generation(replies[1])
+            if present == generation { return Answer(reply: replies[0], generation: generation) }
             if present < generation { try await raise(to: generation, by: deadline) } else { books.learn(present) }
         }
         throw RedisStoreError.busy
@@ -109,16 +113,18 @@ final class RedisClient: Sendable {
         try RedisCommand("EVAL", [RedisCommand.Argument(script), RedisCommand.Argument(keys.count)] + keys + arguments)
     }
 
-    /// Notes an answer, and throws if it is an error that is a failure of the server.
-    private func check(_ replies: [RedisReply], of exchange: Exchange) throws(RedisStoreError) {
-        for (reply, command) in zip(replies, exchange.commands) {
-            guard case .error(let code) = reply, RedisStoreError.isFailure(code: code) else { continue }
-            throw failed(.refused(command: command.name, code: code))
+    /// Throws if an answer is a failure of the server.
+    private func check(
+        _ reply: RedisReply, to command: String, _ isExpected: (RedisReply) -> Bool
+    ) throws(RedisStoreError) {
+        if case .error(let code) = reply {
+            if RedisStoreError.isFailure(code: code) { throw failed(.refused(command: command, code: code)) }
+        } else if !isExpected(reply) {
+            throw failed(.malformed(command: command))
         }
-        books.succeeded()
     }
 
-    /// Notes a failure that only a caller can see, and returns it.
+    /// Notes a failure that only an answer's meaning shows, and returns it.
     func failed(_ error: RedisStoreError) -> RedisStoreError {
         if books.failed(error) { loop.post(.disconnect) }
         return error
@@ -132,12 +138,20 @@ final class RedisClient: Sendable {
         return number
     }
 
+    private static func isGeneration(_ reply: RedisReply) -> Bool {
+        switch reply {
+        case .bytes, .null: true
+        default: false
+        }
+    }
+
     /// Raises the server's generation, which it has lost: it has been emptied, or started again with former data.
     private func raise(to generation: Int, by deadline: ContinuousClock.Instant) async throws {
         let exchange = Exchange([try raising(to: generation, step: 0)], by: deadline)
         let replies = try await exchange.replies { [loop] in loop.post(.send(exchange, .writes)) }
-        try check(replies, of: exchange)
-        guard let reply = replies.first, case .bytes = reply else { throw RedisStoreError.busy }
+        guard let reply = replies.first else { throw RedisStoreError.malformed(command: exchange.name) }
+        try check(reply, to: exchange.name, Self.isGeneration)
+        if case .error(let code) = reply { throw RedisStoreError.refused(command: exchange.name, code: code) }
         books.learn(Self.generation(reply))
     }
 

@@ -115,15 +115,20 @@ final class RedisConnection {
     /// Sends a command whose answers `receive` passes on.
     func send(onChannels command: RedisCommand) { output.append(command) }
 
-    /// Sends as much as there is room for.
+    /// Sends as much as there is room for, up to 64 commands with one call of the system.
     func flush() throws(RedisStoreError) {
-        while descriptor >= 0, let command = output.first {
-            switch RedisSocket.send(descriptor, UnsafeRawBufferPointer(rebasing: command.bytes[outputOffset...])) {
+        while descriptor >= 0, !output.isEmpty {
+            var parts = output.prefix(64).map(\.bytes)
+            parts[0] = UnsafeRawBufferPointer(rebasing: parts[0][outputOffset...])
+            switch RedisSocket.send(descriptor, parts) {
             case .moved(let count):
                 outputOffset += count
-                guard outputOffset == command.bytes.count else { continue }
-                output.removeFirst()
-                outputOffset = 0
+                var sent = 0
+                while sent < output.count, outputOffset >= output[sent].bytes.count {
+                    outputOffset -= output[sent].bytes.count
+                    sent += 1
+                }
+                output.removeFirst(sent)
             case .wouldBlock: return
             case .ended(let code): throw ended(code)
             }

@@ -121,9 +121,15 @@ enum RedisSocket {
         return count == 0 ? .ended(ECONNRESET) : transfer(count)
     }
 
-    /// Sends as much as there is room for.
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Transfer {
-        transfer(Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)))
+    /// Sends as much of some parts as there is room for.
+    static func send(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) -> Transfer {
+        var vectors = parts.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }
+        return vectors.withUnsafeMutableBufferPointer { vectors in
+            var message = msghdr()
+            message.msg_iov = vectors.baseAddress
+            message.msg_iovlen = vectors.count
+            return transfer(sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)))
+        }
     }
 
     private static func transfer(_ count: Int) -> Transfer {

@@ -84,17 +84,25 @@ private struct ClaimAttempt {
         let lease = Lease(client, name)
         do {
             let answer = try await client.call(
-                .lookups, by: .now + client.configuration.lookupTimeout, fate: { lease.answered($0) },
-                { generation throws(RedisStoreError) in [try lease.claiming(in: generation)] })
-            switch answer.replies.first {
-            case .bytes(let bytes) where bytes == Data("granted".utf8): return .granted(lease)
-            case .bytes(let bytes) where bytes == Data("stored".utf8): return .stored
-            case .integer(let left): return .taken(.milliseconds(max(left, 1)))
+                .lookups, by: .now + client.configuration.lookupTimeout, expecting: { Self.isReply($0) },
+                fate: { lease.answered($0) },
+                { generation throws(RedisStoreError) in try lease.claiming(in: generation) })
+            switch (answer.reply, answer.reply.text) {
+            case (_, "granted"): return .granted(lease)
+            case (_, "stored"): return .stored
+            case (.integer(let left), _): return .taken(.milliseconds(max(left, 1)))
             default: return .refused
             }
         } catch {
             lease.abandon()
             return .refused
+        }
+    }
+
+    private static func isReply(_ reply: RedisReply) -> Bool {
+        switch reply {
+        case .integer, .bytes: true
+        default: false
         }
     }
 }

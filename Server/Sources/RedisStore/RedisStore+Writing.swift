@@ -36,9 +36,9 @@ extension RedisStore {
 
     private func store(_ value: [UInt8], _ name: String, for milliseconds: Int) async throws {
         let (client, count, limit) = (client, value.count, configuration.maximumQueuedBytes)
-        let former = client.books.withState { $0.removals.last }
+        let former = client.books.withState { $0.removals.beginReplacing(name) }
         let answer = try await client.call(
-            .writes, by: writeDeadline,
+            .writes, by: writeDeadline, expecting: { if case .status = $0 { true } else { false } },
             fate: { outcome in
                 client.books.unqueue(count)
                 guard case .success(let replies) = outcome, case .status = replies.first else { return }
@@ -48,13 +48,9 @@ extension RedisStore {
                 let command = try RedisCommand(
                     "SET", client.entryKey(name, generation), .init(value), "PX", .init(milliseconds))
                 try client.books.queue(count, limit: limit)
-                return [command]
+                return command
             })
-        switch answer.replies.first {
-        case .status: break
-        case .error(let code): throw RedisStoreError.refused(command: "SET", code: code)
-        default: throw client.failed(.malformed(command: "SET"))
-        }
+        if case .error(let code) = answer.reply { throw RedisStoreError.refused(command: "SET", code: code) }
         let channel = client.channel(name)
         client.send(.lookups, try? RedisCommand("PUBLISH", .init(channel), "stored"))
     }
@@ -103,17 +99,17 @@ extension RedisStore {
             if let lifetime { keptUntil = lifetime.isFinite ? now + lifetime : nil }
             let new = try front.front(metadata: metadata, keptUntil: keptUntil, limit: configuration.entryLimit)
             let time = lifetime.map { RedisCommand.Argument(milliseconds($0)) } ?? ""
-            let answer = try await client.call(.writes, by: writeDeadline) { present throws(RedisStoreError) in
-                // All entries of another generation have been removed, and this one does not match anything there.
-                guard present == generation else { return [] }
-                let entry = client.entryKey(key.fileName, generation)
-                return [try client.script(Scripts.update, keys: [entry], [.init(front.front), .init(new), time])]
-            }
-            switch answer.replies.first {
-            case .integer(1): return true
-            case .integer, nil: continue
+            let answer = try await client.call(
+                .writes, by: writeDeadline, expecting: { if case .integer = $0 { true } else { false } },
+                { present throws(RedisStoreError) in
+                    // The front that was read matches nothing in another generation, whose entries are others.
+                    let entry = client.entryKey(key.fileName, present)
+                    return try client.script(Scripts.update, keys: [entry], [.init(front.front), .init(new), time])
+                })
+            switch answer.reply {
+            case .integer(1) where answer.generation == generation: return true
             case .error(let code): throw RedisStoreError.refused(command: "EVAL", code: code)
-            default: throw client.failed(.malformed(command: "EVAL"))
+            default: continue
             }
         }
         return false

@@ -102,16 +102,18 @@ public final class RedisStore: CacheStore {
     /// type is removed.
     private func value(of name: String, upTo end: Int, by deadline: ContinuousClock.Instant) async throws -> Value? {
         let client = client
-        let answer = try await client.call(.lookups, by: deadline) { generation throws(RedisStoreError) in
-            [try RedisCommand("GETRANGE", client.entryKey(name, generation), "0", .init(end))]
-        }
-        switch answer.replies.first {
+        let answer = try await client.call(
+            .lookups, by: deadline, expecting: { if case .bytes = $0 { true } else { false } },
+            { generation throws(RedisStoreError) in
+                try RedisCommand("GETRANGE", client.entryKey(name, generation), "0", .init(end))
+            })
+        switch answer.reply {
         case .bytes(let bytes): return bytes.isEmpty ? nil : Value(bytes: bytes, generation: answer.generation)
         case .error(code: "WRONGTYPE"):
             discard(Value(bytes: Data(), generation: answer.generation), name)
             return nil
         case .error(let code): throw RedisStoreError.refused(command: "GETRANGE", code: code)
-        default: throw client.failed(.malformed(command: "GETRANGE"))
+        default: throw RedisStoreError.malformed(command: "GETRANGE")
         }
     }
 
