@@ -108,10 +108,10 @@ final class RedisServer: Sendable {
         throw NotStarted()
     }
 
-    /// The keys that match a pattern, of which there may be four.
-    func keys(_ pattern: String) throws -> [String] {
-        guard case .list(let keys) = try send("KEYS", .init(pattern)) else { return [] }
-        return keys.compactMap(\.text)
+    /// The number of keys that match a pattern.
+    func count(_ pattern: String) throws -> Int? {
+        let reply = try send("EVAL", "return #redis.call('KEYS', ARGV[1])", "0", .init(pattern))
+        return if case .integer(let count) = reply { count } else { nil }
     }
 }
 
