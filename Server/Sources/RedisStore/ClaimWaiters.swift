@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonSystem
 import Synchronization
 
@@ -65,11 +66,12 @@ final class ClaimWaiters: Sendable {
     /// The number of seats.
     var count: Int { channels.withLock { $0.values.reduce(0) { $0 + $1.seats.count } } }
 
-    /// Starts the time after which a seat is woken.
-    func startTimer(_ seat: Seat, for duration: Duration) -> Task<Void, Never> {
+    /// Starts the timer that wakes a seat at a time.
+    func startTimer(_ seat: Seat, until time: Date) -> Task<Void, Never> {
         let clock = clock
         return Task.detached { [weak seat] in
-            guard (try? await clock.wait(for: duration)) != nil else { return }
+            let rest = Duration.seconds(time.timeIntervalSince(clock.now))
+            guard (try? await clock.wait(for: max(rest, .zero))) != nil else { return }
             seat?.wake.yield(.timeUp)
         }
     }

@@ -55,9 +55,9 @@ private struct ClaimAttempt {
     /// Asks again with each event. The first is that events are heard: whatever ended before is seen by asking.
     private func wait(on seat: ClaimWaiters.Seat) async -> CacheClaim {
         var wakes = seat.wakes.makeAsyncIterator()
-        var pause = remaining
-        while pause > .zero {
-            let timer = client.waiters.startTimer(seat, for: pause)
+        var next = end
+        while next > client.clock.now {
+            let timer = client.waiters.startTimer(seat, until: next)
             let wake = await wakes.next()
             timer.cancel()
             switch wake {
@@ -65,19 +65,16 @@ private struct ClaimAttempt {
             case .gone, nil: return .alone
             case .listening, .released, .timeUp: break
             }
-            guard client.books.isAsked, remaining > .zero else { return .alone }
+            guard client.books.isAsked, end > client.clock.now else { return .alone }
             switch await ask() {
             case .granted(let lease): return .granted(lease.token())
             case .stored: return .stored
             case .refused: return .alone
-            case .taken(let left): pause = min(left, remaining)
+            case .taken(let left): next = min(client.clock.now + left.seconds, end)
             }
         }
         return .alone
     }
-
-    /// The time for which this call may wait.
-    private var remaining: Duration { .seconds(end.timeIntervalSince(client.clock.now)) }
 
     private func ask() async -> Reply {
         guard !Task.isCancelled, !client.books.isRemoved(name) else { return .refused }

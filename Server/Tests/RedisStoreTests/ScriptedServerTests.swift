@@ -67,7 +67,8 @@ import Testing
                 while ScriptedServer.send(client, block) {}
             }
             var configuration = server.configuration
-            (configuration.lookupTimeout, configuration.maximumEntryBytes) = (.seconds(20), 1 << 20)
+            (configuration.lookupTimeout, configuration.connectTimeout) = (.seconds(20), .seconds(20))
+            configuration.maximumEntryBytes = 1 << 20
             let store = RedisStore(configuration: configuration, timeSource: ManualClock().timeSource)
             #expect(await store.entry(for: key) == nil)
             // Not a timeout: the connection is closed as soon as the answer is too long.
@@ -93,7 +94,8 @@ import Testing
             while ScriptedServer.receive(client) != nil {}
         }
         var configuration = server.configuration
-        (configuration.connections, configuration.lookupTimeout) = (1, .seconds(20))
+        (configuration.lookupTimeout, configuration.connectTimeout) = (.seconds(20), .seconds(20))
+        configuration.connections = 1
         let store = RedisStore(configuration: configuration, timeSource: ManualClock().timeSource)
         let first = Task { await store.entry(for: CacheKey("first")) }
         #expect(await eventually { isAsked.load(ordering: .relaxed) })
@@ -117,7 +119,7 @@ import Testing
             while ScriptedServer.receive(client) != nil {}
         }
         var configuration = server.configuration
-        configuration.lookupTimeout = .seconds(20)
+        (configuration.lookupTimeout, configuration.connectTimeout) = (.seconds(20), .seconds(20))
         let store = RedisStore(configuration: configuration)
         #expect(await store.entry(for: key)?.data == Data(repeating: 65, count: 100))
     }
@@ -133,7 +135,8 @@ import Testing
     @Test("errors say what failed, and no arguments") func errors() async throws {
         let server = try ScriptedServer(ScriptedServer.answering { "-ERR unknown command, with args: \($0.prefix(20))\r\n" })
         var configuration = server.configuration
-        configuration.password = "secret"
+        (configuration.password, configuration.connectTimeout) = ("secret", .seconds(20))
+        configuration.writeTimeout = .seconds(20)
         let store = RedisStore(configuration: configuration, timeSource: ManualClock().timeSource)
         do {
             try await store.store(Data([1]), metadata: Data(), extended: Data(), for: key, expiration: .never)
