@@ -20,7 +20,8 @@ final class Lease: Sendable {
     init(_ client: RedisClient, _ name: String) {
         (self.client, self.name) = (client, name)
         var generator = SystemRandomNumberGenerator()
-        secret = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16) }.joined(separator: "-")
+        secret = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16) }.joined(
+            separator: "-")
     }
 
     /// Returns the command that asks for the claim, with keys of a generation.
@@ -53,7 +54,9 @@ final class Lease: Sendable {
     func token() -> CacheClaimToken {
         let renewal = Task.detached { [self] in
             let end = client.clock.now + client.configuration.maximumClaim.seconds
-            while (try? await client.clock.wait(for: client.configuration.leaseDuration / 3)) != nil, client.clock.now < end {
+            while (try? await client.clock.wait(for: client.configuration.lease / 3)) != nil,
+                client.clock.now < end
+            {
                 guard await renew() else { return }
             }
         }
@@ -65,9 +68,8 @@ final class Lease: Sendable {
 
     /// Returns false if the claim has ended.
     private func renew() async -> Bool {
-        let deadline = ContinuousClock.now + client.configuration.writeTimeout
         let answer = try? await client.call(
-            .lookups, by: deadline, expecting: { if case .integer = $0 { true } else { false } },
+            .lookups, by: client.configuration.writeDeadline, expecting: { if case .integer = $0 { true } else { false } },
             { _ throws(RedisStoreError) in
                 try client.script(Scripts.renew, keys: [key], [.init(secret), milliseconds])
             })
@@ -82,5 +84,5 @@ final class Lease: Sendable {
 
     private var key: RedisCommand.Argument { client.leaseKey(name, state.withLock { $0.generation }) }
 
-    private var milliseconds: RedisCommand.Argument { .init(client.configuration.leaseDuration.milliseconds()) }
+    private var milliseconds: RedisCommand.Argument { .init(client.configuration.lease.milliseconds()) }
 }

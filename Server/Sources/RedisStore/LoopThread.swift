@@ -75,7 +75,7 @@ final class LoopThread {
 
     private func connect(_ index: Int) {
         guard connections[index].isClosed else { return }
-        let deadline = ContinuousClock.now + configuration.connectTimeout
+        let deadline = configuration.connectDeadline
         connections[index].beginConnecting(until: deadline)
         guard connecting.insert(index).inserted else { return }
         let (address, mailbox) = (configuration.address, mailbox)

@@ -72,7 +72,8 @@ final class RedisClient: Sendable {
         for _ in 0..<3 {
             let generation = try books.generation()
             let question = try RedisCommand("GET", generationKey)
-            let exchange = self.exchange([try command(generation), question], generation, by: deadline, fate: fate)
+            let commands = [try command(generation), question]
+            let exchange = try exchange(commands, lane, generation, by: deadline, fate: fate)
             let replies = try await exchange.replies { [loop] in loop.post(.send(exchange, lane)) }
             guard replies.count == 2 else { throw RedisStoreError.malformed(command: exchange.name) }
             try check(replies[0], to: exchange.name, isExpected)
@@ -86,13 +87,18 @@ final class RedisClient: Sendable {
     }
 
     /// Makes an exchange whose last command asks for the generation.
-    func exchange(
-        _ commands: [RedisCommand], _ generation: Int, by deadline: ContinuousClock.Instant,
+    ///
+    /// - Throws: `RedisStoreError.busy` if it is a write for which there is no room in the queue.
+    private func exchange(
+        _ commands: [RedisCommand], _ lane: ConnectionLoop.Lane, _ generation: Int, by deadline: ContinuousClock.Instant,
         fate: (@Sendable (Exchange.Outcome) -> Void)?
-    ) -> Exchange {
-        guard let fate else { return Exchange(commands, by: deadline) }
+    ) throws(RedisStoreError) -> Exchange {
+        let (books, count) = (books, lane == .writes ? commands.reduce(0) { $0 + $1.bytes.count } : 0)
+        if count == 0, fate == nil { return Exchange(commands, by: deadline) }
+        try books.queue(count, limit: configuration.maximumQueuedBytes)
         return Exchange(commands, by: deadline) { outcome in
-            fate(
+            books.unqueue(count)
+            fate?(
                 outcome.flatMap { replies in
                     let isPresent = replies.last.map { Self.generation($0) == generation } ?? false
                     return isPresent ? .success(replies.dropLast()) : .failure(.busy)
@@ -103,7 +109,7 @@ final class RedisClient: Sendable {
     /// Sends commands whose answers nobody waits for.
     func send(_ lane: ConnectionLoop.Lane, _ command: RedisCommand?) {
         guard let command, books.isAsked else { return }
-        loop.post(.send(Exchange([command], by: .now + configuration.writeTimeout), lane))
+        loop.post(.send(Exchange([command], by: configuration.writeDeadline), lane))
     }
 
     /// Returns a command that runs a script.
@@ -169,7 +175,7 @@ final class RedisClient: Sendable {
             let generation = try books.generation()
             let keys = removals.keys.map { entryKey($0, generation) }
             let commands = [try RedisCommand("UNLINK", keys), try RedisCommand("GET", generationKey)]
-            return exchange(commands, generation, by: .now + configuration.writeTimeout) { outcome in
+            return try exchange(commands, .writes, generation, by: configuration.writeDeadline) { outcome in
                 if case .success(let replies) = outcome, case .integer = replies.first {
                     books.end(removals, isConfirmed: true)
                 } else {
@@ -195,7 +201,7 @@ final class RedisClient: Sendable {
         guard books.isAsked, let command = try? raising(to: books.withState { $0.generation }, step: 1) else {
             return books.endClearing(number, generation: nil)
         }
-        let exchange = Exchange([command], by: .now + configuration.writeTimeout) { outcome in
+        let exchange = Exchange([command], by: configuration.writeDeadline) { outcome in
             let reply = (try? outcome.get())?.first
             let isDone = if case .bytes = reply { true } else { false }
             books.endClearing(number, generation: isDone ? reply.map { Self.generation($0) } : nil)
@@ -223,7 +229,7 @@ final class RedisClient: Sendable {
 
     private func probe() async -> Bool {
         guard let command = try? RedisCommand("GET", generationKey) else { return false }
-        let deadline = ContinuousClock.now + configuration.connectTimeout + configuration.lookupTimeout
+        let deadline = configuration.connectDeadline + configuration.lookupTimeout.forCalls
         let exchange = Exchange([command], by: deadline)
         let replies = try? await exchange.replies { [loop] in loop.post(.send(exchange, .writes)) }
         switch replies?.first {

@@ -123,7 +123,9 @@ enum RedisSocket {
 
     /// Sends as much of some parts as there is room for.
     static func send(_ descriptor: Int32, _ parts: [UnsafeRawBufferPointer]) -> Transfer {
-        var vectors = parts.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }
+        var vectors = parts.map {
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+        }
         return vectors.withUnsafeMutableBufferPointer { vectors in
             var message = msghdr()
             message.msg_iov = vectors.baseAddress

@@ -81,13 +81,14 @@ private struct ClaimAttempt {
         let lease = Lease(client, name)
         do {
             let answer = try await client.call(
-                .lookups, by: .now + client.configuration.lookupTimeout, expecting: { Self.isReply($0) },
+                .lookups, by: client.configuration.lookupDeadline, expecting: { Self.isReply($0) },
                 fate: { lease.answered($0) },
                 { generation throws(RedisStoreError) in try lease.claiming(in: generation) })
             switch (answer.reply, answer.reply.text) {
             case (_, "granted"): return .granted(lease)
             case (_, "stored"): return .stored
-            case (.integer(let left), _): return .taken(.milliseconds(max(left, 1)))
+            case (.integer(-1), _): return .taken(client.configuration.lease)
+            case (.integer(let left), _): return .taken(.milliseconds(max(left, 10)))
             default: return .refused
             }
         } catch {

@@ -35,27 +35,21 @@ extension RedisStore {
     }
 
     private func store(_ value: [UInt8], _ name: String, for milliseconds: Int) async throws {
-        let (client, count, limit) = (client, value.count, configuration.maximumQueuedBytes)
+        let client = client
         let former = client.books.withState { $0.removals.beginReplacing(name) }
         let answer = try await client.call(
-            .writes, by: writeDeadline, expecting: { if case .status = $0 { true } else { false } },
+            .writes, by: configuration.writeDeadline, expecting: { if case .status = $0 { true } else { false } },
             fate: { outcome in
-                client.books.unqueue(count)
                 guard case .success(let replies) = outcome, case .status = replies.first else { return }
                 client.books.withState { $0.removals.replaced(name, upTo: former) }
             },
             { generation throws(RedisStoreError) in
-                let command = try RedisCommand(
-                    "SET", client.entryKey(name, generation), .init(value), "PX", .init(milliseconds))
-                try client.books.queue(count, limit: limit)
-                return command
+                try RedisCommand("SET", client.entryKey(name, generation), .init(value), "PX", .init(milliseconds))
             })
         if case .error(let code) = answer.reply { throw RedisStoreError.refused(command: "SET", code: code) }
         let channel = client.channel(name)
         client.send(.lookups, try? RedisCommand("PUBLISH", .init(channel), "stored"))
     }
-
-    private var writeDeadline: ContinuousClock.Instant { .now + configuration.writeTimeout }
 
     /// The seconds for which an entry is kept; infinity if it has no expiration, zero or less if it has passed.
     private func seconds(_ expiration: StorageExpiration?, from now: Date) -> TimeInterval {
@@ -100,7 +94,7 @@ extension RedisStore {
             let new = try front.front(metadata: metadata, keptUntil: keptUntil, limit: configuration.entryLimit)
             let time = lifetime.map { RedisCommand.Argument(milliseconds($0)) } ?? ""
             let answer = try await client.call(
-                .writes, by: writeDeadline, expecting: { if case .integer = $0 { true } else { false } },
+                .writes, by: configuration.writeDeadline, expecting: { if case .integer = $0 { true } else { false } },
                 { present throws(RedisStoreError) in
                     // The front that was read matches nothing in another generation, whose entries are others.
                     let entry = client.entryKey(key.fileName, present)

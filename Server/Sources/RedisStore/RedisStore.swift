@@ -42,7 +42,7 @@ public final class RedisStore: CacheStore {
     @discardableResult
     public func shutdown(within limit: Duration = .seconds(2)) async -> Bool {
         client.books.shutDown()
-        let deadline = ContinuousClock.now + min(max(limit, .zero), .seconds(3600))
+        let deadline = ContinuousClock.now + limit.forCalls
         return await withCheckedContinuation { continuation in
             client.loop.post(.stop(by: deadline, done: { continuation.resume(returning: $0) }))
         }
@@ -57,7 +57,7 @@ public final class RedisStore: CacheStore {
         guard !Task.isCancelled, !key.isPrivate else { return nil }
         guard !client.books.isRemoved(name) else { return missed() }
         do {
-            guard let value = try await value(of: name, upTo: configuration.entryLimit, by: lookupDeadline) else {
+            guard let value = try await value(of: name, upTo: configuration.entryLimit, by: configuration.lookupDeadline) else {
                 return missed()
             }
             return found(value, for: key)
@@ -96,8 +96,6 @@ public final class RedisStore: CacheStore {
         let generation: Int
     }
 
-    var lookupDeadline: ContinuousClock.Instant { .now + configuration.lookupTimeout }
-
     /// Returns the bytes of a value up to an index, of which a longer value has one more; nil if there is none. A value of another
     /// type is removed.
     private func value(of name: String, upTo end: Int, by deadline: ContinuousClock.Instant) async throws -> Value? {
@@ -119,7 +117,7 @@ public final class RedisStore: CacheStore {
 
     /// Reads the front of an entry that has not expired; nil if there is none.
     func front(for key: CacheKey) async throws -> (front: StoredValue, generation: Int)? {
-        let (name, deadline) = (key.fileName, lookupDeadline)
+        let (name, deadline) = (key.fileName, configuration.lookupDeadline)
         guard !client.books.isRemoved(name) else { return nil }
         // Metadata is a few hundred bytes as a rule.
         for end in [65_535, configuration.entryLimit] {

@@ -44,7 +44,8 @@ extension RedisStore {
         /// The maximum size of an entry in bytes, with its key and its metadata. Default: 8 MiB, at most 256 MiB. Larger ones are
         /// not stored.
         public var maximumEntryBytes: Int
-        /// The maximum total size in bytes of the entries that are being sent. Default: 32 MiB. Others are not stored meanwhile.
+        /// The maximum total size in bytes of the entries, removals and new metadata that are being sent. Default: 32 MiB. Beyond
+        /// it, nothing is stored, and removals wait.
         public var maximumQueuedBytes: Int
         /// The time for which entries without an expiration are kept. Default: 30 days.
         public var lifetime: Duration
@@ -91,6 +92,13 @@ extension RedisStore {
 
         /// The maximum size of an entry, within the range that a command can have.
         var entryLimit: Int { min(max(maximumEntryBytes, 0), 256 << 20) }
+
+        /// The time of a claim, which is at least long enough to be renewed.
+        var lease: Duration { max(leaseDuration, .milliseconds(100)) }
+
+        var lookupDeadline: ContinuousClock.Instant { .now + lookupTimeout.forCalls }
+        var connectDeadline: ContinuousClock.Instant { .now + connectTimeout.forCalls }
+        var writeDeadline: ContinuousClock.Instant { .now + writeTimeout.forCalls }
     }
 }
 
@@ -100,6 +108,9 @@ extension Duration {
         let (seconds, attoseconds) = min(max(self, .zero), .seconds(3650 * 86_400)).components
         return max(minimum, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
     }
+
+    /// The duration in the range of a time to wait: from zero to a day.
+    var forCalls: Duration { min(max(self, .zero), .seconds(86_400)) }
 
     /// The duration in seconds.
     var seconds: TimeInterval {

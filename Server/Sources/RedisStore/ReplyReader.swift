@@ -89,7 +89,8 @@ struct ReplyReader: ~Copyable {
         let content = object.assumingMemoryBound(to: redisReply.self).pointee
         if content.type == REDIS_REPLY_STRING, content.len > 4096, let text = content.str {
             let owner = Owner(object)
-            return .bytes(Data(bytesNoCopy: text, count: Int(content.len), deallocator: .custom { _, _ in owner.free() }))
+            return .bytes(
+                Data(bytesNoCopy: text, count: Int(content.len), deallocator: .custom { _, _ in owner.free() }))
         }
         defer { freeReplyObject(object) }
         return copy(content)
@@ -112,7 +113,8 @@ struct ReplyReader: ~Copyable {
     /// The first word of an error, if it is a code.
     private static func code(_ text: UnsafeRawBufferPointer) -> String {
         let word = text.prefix { $0 != UInt8(ascii: " ") }
-        let isCode = (1...32).contains(word.count) && word.allSatisfy { (65...90).contains($0) || $0 == UInt8(ascii: "_") }
+        let isCode =
+            (1...32).contains(word.count) && word.allSatisfy { (65...90).contains($0) || $0 == UInt8(ascii: "_") }
         return isCode ? String(decoding: word, as: UTF8.self) : "ERR"
     }
 

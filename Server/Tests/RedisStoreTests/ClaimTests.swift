@@ -12,7 +12,9 @@ import Testing
         try await store.store(Data([1]), metadata: Data(), extended: Data(), for: key, expiration: .never)
     }
 
-    private func stores(_ server: RedisServer, _ change: (inout RedisStore.Configuration) -> Void = { _ in }) -> [RedisStore] {
+    private func stores(_ server: RedisServer, _ change: (inout RedisStore.Configuration) -> Void = { _ in })
+        -> [RedisStore]
+    {
         var configuration = server.configuration
         configuration.claimWait = .seconds(60)
         change(&configuration)
@@ -146,15 +148,17 @@ import Testing
         var configuration = server.configuration
         configuration.leaseDuration = .seconds(3600)
         let (holder, store) = (
-            RedisStore(configuration: configuration), RedisStore(configuration: configuration, timeSource: clock.timeSource)
+            RedisStore(configuration: configuration),
+            RedisStore(configuration: configuration, timeSource: clock.timeSource)
         )
         let claim = await holder.claim(key)
         let waiting = Task { await store.claim(key) }
         #expect(await eventually { store.claimants == 1 })
-        #expect(await eventually {
-            clock.advance(by: .seconds(6))
-            return store.statistics.claimsAlone == 1
-        })
+        #expect(
+            await eventually {
+                clock.advance(by: .seconds(6))
+                return store.statistics.claimsAlone == 1
+            })
         guard case .alone = await waiting.value else { throw RedisServer.NotStarted() }
         withExtendedLifetime(claim) {}
     }

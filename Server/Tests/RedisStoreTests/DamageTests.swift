@@ -25,7 +25,8 @@ import Testing
         flipped[value.count - 1] ^= 1
         let other = CacheKey("another")
         let otherValue = try StoredValue.value(
-            of: Data([1]), metadata: Data(), extended: Data(), for: other, storedAt: .now, keptUntil: nil, limit: 10_000)
+            of: Data([1]), metadata: Data(), extended: Data(), for: other, storedAt: .now, keptUntil: nil, limit: 10_000
+        )
         let values = [
             otherVersion, flipped, otherValue, Array(value.dropLast()), Array(value.prefix(20)), value + [0],
             Array("garbage".utf8), [0], Array(repeating: 65, count: 9_000_000),

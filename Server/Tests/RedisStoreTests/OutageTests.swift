@@ -32,13 +32,17 @@ import Testing
         #expect(await store.entry(for: key)?.data == Data([4]))
     }
 
-    @Test("a replica: look-ups work, writes do not, and what cannot be removed is not found") func replica() async throws {
+    @Test("a replica: look-ups work, writes do not, and what cannot be removed is not found") func replica()
+        async throws
+    {
         let server = try await RedisServer()
         let store = RedisStore(configuration: server.configuration)
         try await put(1, key, store)
         try await put(2, other, store)
         try server.send("REPLICAOF", "127.0.0.1", "1")
-        await #expect(throws: RedisStoreError.refused(command: "SET", code: "READONLY")) { try await put(3, key, store) }
+        await #expect(throws: RedisStoreError.refused(command: "SET", code: "READONLY")) {
+            try await put(3, key, store)
+        }
         #expect(await store.entry(for: key) == nil)
         #expect(await store.entry(for: other)?.data == Data([2]))
         await store.remove(other)
@@ -48,7 +52,9 @@ import Testing
         #expect(try await eventually { try server.count("halcyon:v1:*") == 0 })
     }
 
-    @Test("gone: misses at once, and nothing that was removed meanwhile is found after it is back") func gone() async throws {
+    @Test("gone: misses at once, and nothing that was removed meanwhile is found after it is back") func gone()
+        async throws
+    {
         let server = try await RedisServer("--dbfilename", "d.rdb")
         let clock = ManualClock()
         let store = RedisStore(configuration: server.configuration, timeSource: clock.timeSource)
@@ -57,10 +63,11 @@ import Testing
         try server.send("SAVE")
         server.kill()
         #expect(await store.entry(for: key) == nil)
-        #expect(await eventually {
-            _ = await store.entry(for: key)
-            return store.statistics.suspensions == 1
-        })
+        #expect(
+            await eventually {
+                _ = await store.entry(for: key)
+                return store.statistics.suspensions == 1
+            })
         let start = ContinuousClock.now
         for _ in 0..<1000 { #expect(await store.entry(for: other) == nil) }
         await store.remove(key)
@@ -90,10 +97,11 @@ import Testing
         for number in 0..<101 { await store.remove(CacheKey("\(number)")) }
         try await server.start()
         #expect(await eventually { await process.entry(for: key) != nil })
-        #expect(await eventually {
-            clock.advance(by: .seconds(31))
-            return await process.entry(for: key) == nil
-        })
+        #expect(
+            await eventually {
+                clock.advance(by: .seconds(31))
+                return await process.entry(for: key) == nil
+            })
         #expect(await eventually { (try? await put(2, key, store)) != nil })
         #expect(await process.entry(for: key)?.data == Data([2]))
     }
@@ -108,10 +116,11 @@ import Testing
         await store.clear()
         try await server.start()
         #expect(await store.entry(for: key) == nil)
-        #expect(await eventually {
-            clock.advance(by: .seconds(31))
-            return (try? await put(2, other, store)) != nil
-        })
+        #expect(
+            await eventually {
+                clock.advance(by: .seconds(31))
+                return (try? await put(2, other, store)) != nil
+            })
         #expect(await store.entry(for: key) == nil)
         #expect(await store.entry(for: other)?.data == Data([2]))
     }
@@ -148,17 +157,21 @@ import Testing
             #expect(await eventually { (try? await put(1, other, store)) != nil })
             server.pause()
             // As large as the socket's buffer allows, so that the server has it all and reads it in several steps.
-            await #expect(throws: RedisStoreError.self) { try await put(2, key, store, count: 100_000 + round * 10_000) }
-            #expect(await eventually {
-                _ = await store.entry(for: other)
-                return !store.client.books.isAsked
-            })
+            await #expect(throws: RedisStoreError.self) {
+                try await put(2, key, store, count: 100_000 + round * 10_000)
+            }
+            #expect(
+                await eventually {
+                    _ = await store.entry(for: other)
+                    return !store.client.books.isAsked
+                })
             await store.remove(key)
             server.resume()
-            #expect(await eventually {
-                clock.advance(by: .seconds(31))
-                return await store.entry(for: other) != nil
-            })
+            #expect(
+                await eventually {
+                    clock.advance(by: .seconds(31))
+                    return await store.entry(for: other) != nil
+                })
             #expect(await eventually { try? server.send("EXISTS", "halcyon:v1:0:\(key.fileName)") == .integer(0) })
             #expect(await RedisStore(configuration: server.configuration).entry(for: key) == nil)
         }

@@ -11,7 +11,9 @@ import Testing
 
     @Test("the contract of stores is kept by two stores on one server") func contract() async throws {
         let server = try await RedisServer()
-        let (store, other) = (RedisStore(configuration: server.configuration), RedisStore(configuration: server.configuration))
+        let (store, other) = (
+            RedisStore(configuration: server.configuration), RedisStore(configuration: server.configuration)
+        )
         let contract = CacheStoreContract(store, other: other, maximumBytes: 7 << 20)
         #expect(await contract.violations() == [])
     }
@@ -120,7 +122,9 @@ import Testing
 
     @Test("everything removed by one store is gone for another, which need not be told") func clearing() async throws {
         let server = try await RedisServer()
-        let (store, other) = (RedisStore(configuration: server.configuration), RedisStore(configuration: server.configuration))
+        let (store, other) = (
+            RedisStore(configuration: server.configuration), RedisStore(configuration: server.configuration)
+        )
         try await other.store(Data([1]), metadata: Data(), extended: Data(), for: key, expiration: .never)
         await store.clear()
         #expect(await other.entry(for: key) == nil)

@@ -18,10 +18,11 @@ import Testing
         let store = RedisStore(configuration: configuration, timeSource: ManualClock().timeSource)
         let start = ContinuousClock.now
         for _ in 0..<3 { #expect(await store.entry(for: key) == nil, sourceLocation: sourceLocation) }
-        #expect(await eventually {
-            _ = await store.entry(for: key)
-            return store.statistics.suspensions == 1
-        }, sourceLocation: sourceLocation)
+        #expect(
+            await eventually {
+                _ = await store.entry(for: key)
+                return store.statistics.suspensions == 1
+            }, sourceLocation: sourceLocation)
         #expect(store.statistics.hits == 0, sourceLocation: sourceLocation)
         guard case .alone = await store.claim(key) else { throw RedisServer.NotStarted() }
         await #expect(throws: RedisStoreError.suspended, sourceLocation: sourceLocation) {
@@ -81,7 +82,8 @@ import Testing
 
     @Test("answers that are late for one caller are not taken for those of the next") func lateAnswers() async throws {
         let value = try StoredValue.value(
-            of: Data([7]), metadata: Data(), extended: Data(), for: key, storedAt: Date(timeIntervalSinceReferenceDate: 0),
+            of: Data([7]), metadata: Data(), extended: Data(), for: key,
+            storedAt: Date(timeIntervalSinceReferenceDate: 0),
             keptUntil: nil, limit: 10_000)
         let isAsked = Atomic(false)
         let server = try ScriptedServer { client in
@@ -124,7 +126,9 @@ import Testing
         #expect(await store.entry(for: key)?.data == Data(repeating: 65, count: 100))
     }
 
-    @Test("a name that does not resolve, a port that nobody listens at, a path that is none") func addresses() async throws {
+    @Test("a name that does not resolve, a port that nobody listens at, a path that is none") func addresses()
+        async throws
+    {
         let addresses: [RedisStore.Configuration.Address] = [
             .host("127.0.0.1", port: 1), .host("", port: -1), .host("name.invalid", port: 6379),
             .unixSocket("/nowhere"), .unixSocket(String(repeating: "x", count: 200)), .unixSocket(""),
@@ -133,7 +137,8 @@ import Testing
     }
 
     @Test("errors say what failed, and no arguments") func errors() async throws {
-        let server = try ScriptedServer(ScriptedServer.answering { "-ERR unknown command, with args: \($0.prefix(20))\r\n" })
+        let server = try ScriptedServer(
+            ScriptedServer.answering { "-ERR unknown command, with args: \($0.prefix(20))\r\n" })
         var configuration = server.configuration
         (configuration.password, configuration.connectTimeout) = ("secret", .seconds(20))
         configuration.writeTimeout = .seconds(20)

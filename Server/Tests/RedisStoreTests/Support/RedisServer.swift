@@ -45,7 +45,8 @@ final class RedisServer: Sendable {
         process.executableURL = URL(filePath: "/usr/bin/redis-server")
         process.arguments =
             [
-                "--port", "0", "--unixsocket", socket, "--dir", folder.path, "--save", "", "--enable-debug-command", "yes",
+                "--port", "0", "--unixsocket", socket, "--dir", folder.path, "--save", "", "--enable-debug-command",
+                "yes",
             ] + arguments
         process.standardOutput = FileHandle.nullDevice
         try process.run()
@@ -92,7 +93,9 @@ final class RedisServer: Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
         defer { buffer.deallocate() }
         while ContinuousClock.now < deadline {
-            if !rest.isEmpty, case .moved(let count) = RedisSocket.send(descriptor, [UnsafeRawBufferPointer(rebasing: rest)]) {
+            if !rest.isEmpty,
+                case .moved(let count) = RedisSocket.send(descriptor, [UnsafeRawBufferPointer(rebasing: rest)])
+            {
                 rest = rest.dropFirst(count)
             }
             var waiting = pollfd(fd: descriptor, events: Int16(rest.isEmpty ? POLLIN : POLLOUT), revents: 0)
