@@ -69,7 +69,7 @@ final class Lease: Sendable {
     /// Returns false if the claim has ended.
     private func renew() async -> Bool {
         let answer = try? await client.call(
-            .lookups, by: client.configuration.writeDeadline, expecting: { if case .integer = $0 { true } else { false } },
+            .lookups, by: client.configuration.writeDeadline, expecting: \.isInteger,
             { _ throws(RedisStoreError) in
                 try client.script(Scripts.renew, keys: [key], [.init(secret), milliseconds])
             })

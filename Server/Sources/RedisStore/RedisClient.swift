@@ -90,7 +90,8 @@ final class RedisClient: Sendable {
     ///
     /// - Throws: `RedisStoreError.busy` if it is a write for which there is no room in the queue.
     private func exchange(
-        _ commands: [RedisCommand], _ lane: ConnectionLoop.Lane, _ generation: Int, by deadline: ContinuousClock.Instant,
+        _ commands: [RedisCommand], _ lane: ConnectionLoop.Lane, _ generation: Int,
+        by deadline: ContinuousClock.Instant,
         fate: (@Sendable (Exchange.Outcome) -> Void)?
     ) throws(RedisStoreError) -> Exchange {
         let (books, count) = (books, lane == .writes ? commands.reduce(0) { $0 + $1.bytes.count } : 0)
@@ -144,12 +145,7 @@ final class RedisClient: Sendable {
         return number
     }
 
-    private static func isGeneration(_ reply: RedisReply) -> Bool {
-        switch reply {
-        case .bytes, .null: true
-        default: false
-        }
-    }
+    private static func isGeneration(_ reply: RedisReply) -> Bool { reply.isBytes || reply == .null }
 
     /// Raises the server's generation, which it has lost: it has been emptied, or started again with former data.
     private func raise(to generation: Int, by deadline: ContinuousClock.Instant) async throws {
@@ -176,11 +172,7 @@ final class RedisClient: Sendable {
             let keys = removals.keys.map { entryKey($0, generation) }
             let commands = [try RedisCommand("UNLINK", keys), try RedisCommand("GET", generationKey)]
             return try exchange(commands, .writes, generation, by: configuration.writeDeadline) { outcome in
-                if case .success(let replies) = outcome, case .integer = replies.first {
-                    books.end(removals, isConfirmed: true)
-                } else {
-                    books.end(removals, isConfirmed: false)
-                }
+                books.end(removals, isConfirmed: (try? outcome.get())?.first?.isInteger == true)
             }
         } catch {
             books.end(removals, isConfirmed: false)
@@ -203,8 +195,7 @@ final class RedisClient: Sendable {
         }
         let exchange = Exchange([command], by: configuration.writeDeadline) { outcome in
             let reply = (try? outcome.get())?.first
-            let isDone = if case .bytes = reply { true } else { false }
-            books.endClearing(number, generation: isDone ? reply.map { Self.generation($0) } : nil)
+            books.endClearing(number, generation: reply?.isBytes == true ? reply.map { Self.generation($0) } : nil)
         }
         _ = try? await exchange.replies { [loop] in loop.post(.send(exchange, .writes)) }
     }

@@ -81,7 +81,7 @@ private struct ClaimAttempt {
         let lease = Lease(client, name)
         do {
             let answer = try await client.call(
-                .lookups, by: client.configuration.lookupDeadline, expecting: { Self.isReply($0) },
+                .lookups, by: client.configuration.lookupDeadline, expecting: { $0.isInteger || $0.isBytes },
                 fate: { lease.answered($0) },
                 { generation throws(RedisStoreError) in try lease.claiming(in: generation) })
             switch (answer.reply, answer.reply.text) {
@@ -94,13 +94,6 @@ private struct ClaimAttempt {
         } catch {
             lease.abandon()
             return .refused
-        }
-    }
-
-    private static func isReply(_ reply: RedisReply) -> Bool {
-        switch reply {
-        case .integer, .bytes: true
-        default: false
         }
     }
 }

@@ -38,9 +38,9 @@ extension RedisStore {
         let client = client
         let former = client.books.withState { $0.removals.beginReplacing(name) }
         let answer = try await client.call(
-            .writes, by: configuration.writeDeadline, expecting: { if case .status = $0 { true } else { false } },
+            .writes, by: configuration.writeDeadline, expecting: \.isStatus,
             fate: { outcome in
-                guard case .success(let replies) = outcome, case .status = replies.first else { return }
+                guard case .success(let replies) = outcome, replies.first?.isStatus == true else { return }
                 client.books.withState { $0.removals.replaced(name, upTo: former) }
             },
             { generation throws(RedisStoreError) in
@@ -87,21 +87,21 @@ extension RedisStore {
             return false
         }
         for _ in 0..<4 {
-            guard let (front, generation) = try await front(for: key) else { return false }
+            guard let front = try await front(for: key) else { return false }
             if let former, former != front.metadata { return false }
             var keptUntil = front.header.keptUntil
             if let lifetime { keptUntil = lifetime.isFinite ? now + lifetime : nil }
             let new = try front.front(metadata: metadata, keptUntil: keptUntil, limit: configuration.entryLimit)
             let time = lifetime.map { RedisCommand.Argument(milliseconds($0)) } ?? ""
             let answer = try await client.call(
-                .writes, by: configuration.writeDeadline, expecting: { if case .integer = $0 { true } else { false } },
-                { present throws(RedisStoreError) in
+                .writes, by: configuration.writeDeadline, expecting: \.isInteger,
+                { generation throws(RedisStoreError) in
                     // The front that was read matches nothing in another generation, whose entries are others.
-                    let entry = client.entryKey(key.fileName, present)
+                    let entry = client.entryKey(key.fileName, generation)
                     return try client.script(Scripts.update, keys: [entry], [.init(front.front), .init(new), time])
                 })
             switch answer.reply {
-            case .integer(1) where answer.generation == generation: return true
+            case .integer(1): return true
             case .error(let code): throw RedisStoreError.refused(command: "EVAL", code: code)
             default: continue
             }

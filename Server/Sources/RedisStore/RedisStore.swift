@@ -57,9 +57,8 @@ public final class RedisStore: CacheStore {
         guard !Task.isCancelled, !key.isPrivate else { return nil }
         guard !client.books.isRemoved(name) else { return missed() }
         do {
-            guard let value = try await value(of: name, upTo: configuration.entryLimit, by: configuration.lookupDeadline) else {
-                return missed()
-            }
+            let (limit, deadline) = (configuration.entryLimit, configuration.lookupDeadline)
+            guard let value = try await value(of: name, upTo: limit, by: deadline) else { return missed() }
             return found(value, for: key)
         } catch {
             if !(error is CancellationError) { client.books.count(\.unanswered) }
@@ -101,7 +100,7 @@ public final class RedisStore: CacheStore {
     private func value(of name: String, upTo end: Int, by deadline: ContinuousClock.Instant) async throws -> Value? {
         let client = client
         let answer = try await client.call(
-            .lookups, by: deadline, expecting: { if case .bytes = $0 { true } else { false } },
+            .lookups, by: deadline, expecting: \.isBytes,
             { generation throws(RedisStoreError) in
                 try RedisCommand("GETRANGE", client.entryKey(name, generation), "0", .init(end))
             })
@@ -116,7 +115,7 @@ public final class RedisStore: CacheStore {
     }
 
     /// Reads the front of an entry that has not expired; nil if there is none.
-    func front(for key: CacheKey) async throws -> (front: StoredValue, generation: Int)? {
+    func front(for key: CacheKey) async throws -> StoredValue? {
         let (name, deadline) = (key.fileName, configuration.lookupDeadline)
         guard !client.books.isRemoved(name) else { return nil }
         // Metadata is a few hundred bytes as a rule.
@@ -128,7 +127,7 @@ public final class RedisStore: CacheStore {
                     throw StoredValue.Foreign()
                 }
                 let isKept = front.header.keptUntil.map { $0 > client.clock.now } ?? true
-                return isKept && !client.books.isRemoved(name) ? (front, value.generation) : nil
+                return isKept && !client.books.isRemoved(name) ? front : nil
             } catch {
                 discard(value, name)
                 return nil

@@ -15,6 +15,10 @@ enum RedisReply: Sendable, Hashable {
     var text: String? {
         if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
+
+    var isStatus: Bool { if case .status = self { true } else { false } }
+    var isInteger: Bool { if case .integer = self { true } else { false } }
+    var isBytes: Bool { if case .bytes = self { true } else { false } }
 }
 
 /// The parser of a connection: hiredis', with bounds on whatever it makes of a server's bytes.

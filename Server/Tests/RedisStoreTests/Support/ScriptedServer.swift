@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 
@@ -54,20 +55,53 @@ final class ScriptedServer: Sendable {
         }
     }
 
+    /// A script that passes everything on to another server and back.
+    ///
+    /// - Parameter forward: gets each packet of the client, and sends it by calling the other argument, whenever it likes: the
+    ///   client may have left by then.
+    static func proxy(
+        to path: String, forward: @escaping @Sendable (_ packet: String, _ send: () -> Void) -> Void
+    ) -> Script {
+        { client in
+            let deadline = ContinuousClock.now + .seconds(20)
+            guard let upstream = try? RedisSocket.connect(to: .unixSocket(path), by: deadline) else { return }
+            _ = fcntl(upstream, F_SETFL, 0)
+            let isOver = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                while let answer = receiveBytes(upstream), send(client, bytes: answer) {}
+                Glibc.shutdown(client, Int32(SHUT_RDWR))
+                isOver.signal()
+            }
+            while let packet = receiveBytes(client) {
+                forward(String(decoding: packet, as: UTF8.self)) { _ = send(upstream, bytes: packet) }
+            }
+            Glibc.shutdown(upstream, Int32(SHUT_RDWR))
+            isOver.wait()
+            close(upstream)
+        }
+    }
+
     /// Waits for a packet; nil if the client has left.
     static func receive(_ client: Int32) -> String? {
+        receiveBytes(client).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func receiveBytes(_ client: Int32) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = recv(client, &bytes, bytes.count, 0)
-        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        return count > 0 ? Array(bytes[..<count]) : nil
     }
 
     @discardableResult
-    static func send(_ client: Int32, _ text: String) -> Bool {
-        var text = Array(text.utf8)[...]
-        while !text.isEmpty {
-            let count = text.withUnsafeBytes { Glibc.send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    static func send(_ client: Int32, _ text: String) -> Bool { send(client, bytes: Array(text.utf8)) }
+
+    @discardableResult
+    static func send(_ client: Int32, bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { return false }
-            text = text.dropFirst(count)
+            rest = rest.dropFirst(count)
         }
         return true
     }
