@@ -67,7 +67,7 @@ import Testing
 
     @Test("a write that is on its way when its connection ends is not executed behind the removal")
     func overtaken() async throws {
-        let (key, other) = (CacheKey("key"), CacheKey("other"))
+        let key = CacheKey("key")
         let isHeld = Atomic(false)
         let isReleased = Atomic(false)
         let isSent = Atomic(false)
@@ -83,20 +83,15 @@ import Testing
         let clock = ManualClock()
         var configuration = proxy.configuration
         (configuration.connectTimeout, configuration.lookupTimeout) = (.seconds(20), .seconds(20))
-        configuration.writeTimeout = .milliseconds(200)
+        configuration.writeTimeout = .seconds(20)
         let store = RedisStore(configuration: configuration, timeSource: clock.timeSource)
-        let isStored = await eventually {
-            clock.advance(by: .seconds(31))
-            let entry: Void? = try? await store.store(
-                Data([1]), metadata: Data(), extended: Data(), for: other, expiration: .never)
-            return entry != nil
-        }
-        #expect(isStored)
-        await #expect(throws: RedisStoreError.timedOut(command: "SET")) {
+        let write = Task {
             try await store.store(
                 Data("held value".utf8), metadata: Data(), extended: Data(), for: key, expiration: .never)
         }
         #expect(await eventually { isHeld.load(ordering: .relaxed) })
+        for _ in 0..<CircuitBreaker.failuresInARow { _ = store.client.failed(.timedOut(command: "GET")) }
+        await #expect(throws: RedisStoreError.suspended) { try await write.value }
         #expect(await store.entry(for: key) == nil)
         let isRemoved = await eventually {
             clock.advance(by: .seconds(31))
