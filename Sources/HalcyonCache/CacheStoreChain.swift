@@ -13,6 +13,14 @@ package final class CacheStoreChain: Sendable {
     /// must not be copied any more.
     private let lookUps = Lock<[CacheKey: LookUps]>([:])
 
+    /// The places that may have an entry.
+    package enum Reach: Sendable {
+        /// The disk alone: the entry is of a response that caches of several users must not keep (RFC 9111, 5.2.2.7).
+        case disk
+        /// The disk and the stores, unless the key is one user's.
+        case everywhere
+    }
+
     private struct LookUps {
         var count = 0
         /// The number of writes and removals since the first of them began.
@@ -111,19 +119,30 @@ package final class CacheStoreChain: Sendable {
 
     /// Stages an entry on the disk, and hands it to the stores.
     package func stage(
-        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?
+        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?,
+        reach: Reach
     ) async {
         overtake(key)
         await disk?.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
-        await pass(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        await pass(data, metadata: metadata, extended: extended, for: key, expiration: expiration, reach: reach)
     }
 
-    /// Hands an entry to the stores. A store that cannot keep it is a cache without it.
+    /// Hands an entry to the stores. A store that cannot keep it is a cache without it. One that must not have it loses the
+    /// former entry, which is older.
     package func pass(
-        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?
+        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?,
+        reach: Reach
     ) async {
+        guard reach == .everywhere else { return await removeShared(key) }
         for store in stores(for: key) {
             try? await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        }
+    }
+
+    /// Hands an entry to the stores that have none for its key, such as one that was made while they could not be reached.
+    package func passIfMissing(metadata: Data, for key: CacheKey, expiration: StorageExpiration?) async {
+        for store in stores(for: key) where await !store.contains(key) {
+            try? await store.store(Data(), metadata: metadata, extended: Data(), for: key, expiration: expiration)
         }
     }
 
@@ -133,10 +152,11 @@ package final class CacheStoreChain: Sendable {
     /// Replaces the metadata of an entry; see `CacheStore.updateMetadata`. What cannot be written now costs another
     /// revalidation, and has no other effect.
     package func updateMetadata(
-        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
+        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?, reach: Reach
     ) async {
         overtake(key)
         _ = try? await disk?.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
+        guard reach == .everywhere else { return await removeShared(key) }
         for store in stores(for: key) {
             _ = try? await store.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
         }

@@ -17,6 +17,13 @@ public enum StorageExpiration: Sendable, Hashable {
     /// Already expired: nothing is stored.
     case expired
 
+    /// Returns the time at which an entry stored at `now` expires: the distant future for never, `now` or earlier if it has
+    /// already expired.
+    public func end(from now: Date) -> Date {
+        let lifetime = lifetime(from: now)
+        return lifetime.isFinite ? now.addingTimeInterval(lifetime) : lifetime > 0 ? .distantFuture : now
+    }
+
     /// Returns the seconds for which an entry stored at `now` is kept: infinity for never, zero or less if it has already
     /// expired.
     @usableFromInline

@@ -152,7 +152,9 @@ public struct CacheStoreContract: Sendable {
         if !replaced { found.append("not replaced") }
         guard let entry = await self.other.entry(for: key) else { return found + ["the entry is gone"] }
         if entry.metadata != Data([3]) { found.append("the metadata are others") }
-        if entry.data != data || entry.extended != Data([9]) { found.append("the bytes or the extended data are others") }
+        if entry.data != data || entry.extended != Data([9]) {
+            found.append("the bytes or the extended data are others")
+        }
         let kept = entry.keptUntil?.timeIntervalSince(entry.storedAt) ?? .infinity
         if abs(kept - 172_800) > 60 { found.append("the expiration is another one") }
         return found
@@ -206,7 +208,8 @@ public struct CacheStoreContract: Sendable {
                 if let data = end ?? nil { ends.append(data) }
             }
         }
-        var found = ends.contains { $0 != Data([1]) && $0 != Data([2]) } ? ["a look-up found bytes that were not stored"] : []
+        var found =
+            ends.contains { $0 != Data([1]) && $0 != Data([2]) } ? ["a look-up found bytes that were not stored"] : []
         guard let data = await other.entry(for: key)?.data, data == Data([1]) || data == Data([2]) else {
             found.append("the entry is gone")
             return found
@@ -217,15 +220,17 @@ public struct CacheStoreContract: Sendable {
     private func claims() async throws -> [String] {
         let key = Self.key(1)
         // A store without claims lets everybody go on alone.
-        guard case .granted(let token) = await store.claim(key) else { return [] }
+        var first: CacheClaim? = await store.claim(key)
+        guard case .granted = first else { return [] }
         var found: [String] = []
         let waiting = Task { await other.claim(key) }
         try await put(Data([1]), key)
+        withExtendedLifetime(first) {}
+        first = nil
         switch await waiting.value {
         case .stored, .alone: break
         case .granted: found.append("another one was granted while the first was held")
         }
-        withExtendedLifetime(token) {}
         if await other.entry(for: key)?.data != Data([1]) { found.append("the entry is not found by who has waited") }
         let second = Self.key(2)
         var held: CacheClaim? = await store.claim(second)

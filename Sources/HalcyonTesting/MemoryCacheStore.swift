@@ -25,6 +25,10 @@ public final class MemoryCacheStore: CacheStore {
         /// The waiters of each claim that is granted, in the order in which they came.
         var claims: [CacheKey: [Waiter]] = [:]
         var lastID = 0
+        /// The tests that wait for a number of waiters.
+        var watchers: [(count: Int, gate: ScriptedTransportGate)] = []
+
+        var waiterCount: Int { claims.values.reduce(0) { $0 + $1.count } }
     }
 
     private let time: TimeSource
@@ -52,7 +56,20 @@ public final class MemoryCacheStore: CacheStore {
     /// The keys of all entries, in no particular order.
     public var keys: [CacheKey] { state.withLock { Array($0.entries.keys) } }
     /// The number of callers that wait for a claim.
-    public var waiterCount: Int { state.withLock { $0.claims.values.reduce(0) { $0 + $1.count } } }
+    public var waiterCount: Int { state.withLock { $0.waiterCount } }
+
+    /// Returns once at least `count` callers wait for a claim.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func waitForWaiters(_ count: Int = 1) async throws {
+        let gate = state.withLock { state -> ScriptedTransportGate? in
+            guard state.waiterCount < count else { return nil }
+            let gate = ScriptedTransportGate()
+            state.watchers.append((count, gate))
+            return gate
+        }
+        try await gate?.wait()
+    }
 
     public func entry(for key: CacheKey) async -> CacheEntry? {
         let now = time.now
@@ -141,17 +158,22 @@ extension MemoryCacheStore {
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                var due: [ScriptedTransportGate] = []
                 let answer = state.withLock { state -> CacheClaim? in
                     guard state.isReachable, !Task.isCancelled else { return .alone }
                     if state.entry(key, now) != nil { return .stored }
                     guard state.claims[key] == nil else {
                         state.claims[key]?.append(Waiter(id: id, continuation: continuation))
+                        let count = state.waiterCount
+                        due = state.watchers.filter { $0.count <= count }.map(\.gate)
+                        state.watchers.removeAll { $0.count <= count }
                         return nil
                     }
                     state.claims[key] = []
                     return .granted(token(key))
                 }
                 if let answer { continuation.resume(returning: answer) }
+                for gate in due { gate.open() }
             }
         } onCancel: {
             giveUp(id, key)

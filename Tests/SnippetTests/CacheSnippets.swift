@@ -2,6 +2,7 @@
 
 import Foundation
 import Halcyon
+import HalcyonCache
 
 func pipelineWithAFolder(_ folder: URL) -> ImagePipeline {
     let disk = DiskCache(folder: folder)
@@ -49,6 +50,47 @@ struct Sealed: CacheSerializer {
 func cacheKeys(disk: DiskCache) {
     let cache = ImageCache(disk: disk, serializer: .jpeg(quality: 0.8), keyFilter: .s3())
     cache.shutDownAtExit(signals: [SIGTERM, SIGINT])
+}
+
+func cacheStores(disk: DiskCache, database: any CacheStore) {
+    let cache = ImageCache(disk: disk, stores: [database])
+    _ = cache
+}
+
+/// A program's own table.
+struct Row {
+    let key: [UInt8]
+    let bytes: [Data]
+    let start: Date
+    let end: Date
+}
+
+protocol Rows: Sendable {
+    func row(_ name: String) async -> Row?
+    func write(_ name: String, _ key: [UInt8], _ bytes: [Data], until end: Date) async throws
+    func delete(_ name: String) async
+    func deleteAll() async
+}
+
+struct Table: CacheStore {
+    let rows: any Rows
+
+    func entry(for key: CacheKey) async -> CacheEntry? {
+        guard let row = await rows.row(key.fileName), row.key == key.bytes, row.end > Date() else { return nil }
+        return CacheEntry(
+            data: row.bytes[0], metadata: row.bytes[1], extended: row.bytes[2], keptUntil: row.end, storedAt: row.start)
+    }
+
+    func store(
+        _ data: Data, metadata: Data, extended: Data, for key: CacheKey, expiration: StorageExpiration?
+    ) async throws {
+        let end = (expiration ?? .days(30)).end(from: Date())
+        try await rows.write(key.fileName, key.bytes, [data, metadata, extended], until: end)
+    }
+
+    func remove(_ key: CacheKey) async { await rows.delete(key.fileName) }
+
+    func clear() async { await rows.deleteAll() }
 }
 
 func cacheLimits(_ cache: ImageCache) {

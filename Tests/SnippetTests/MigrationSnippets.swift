@@ -3,6 +3,7 @@
 
 import Foundation
 import Halcyon
+import HalcyonCache
 import HalcyonVideo
 import Logging
 
@@ -218,9 +219,12 @@ private func runningDownloaderExamples(_ downloader: ImageDownloader, url: URL) 
     print(result.data.count, result.metrics as Any)
 }
 
-private func pipelineExamples(_ program: Program, downloader: ImageDownloader, disk: DiskCache) -> ImagePipeline {
+private func pipelineExamples(
+    _ program: Program, downloader: ImageDownloader, disk: DiskCache, store: any CacheStore
+) -> ImagePipeline {
     let cache = ImageCache(disk: disk, serializer: .jpeg(quality: 0.8), keyFilter: .s3())
     var configuration = ImagePipeline.Configuration(cache: cache, downloader: downloader)
+    configuration.cache = ImageCache(disk: nil, stores: [store])
     configuration.originalCache = program.originals
     configuration.downloader = downloader
     configuration.coders = CoderRegistry.standard()

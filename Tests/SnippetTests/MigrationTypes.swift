@@ -1,6 +1,7 @@
 // The types that the tables of docs/Migrating.md name, compiled. MigratingTests looks for them in this file.
 
 import Halcyon
+import HalcyonCache
 import HalcyonCodecs
 import HalcyonImage
 import HalcyonNetwork
@@ -38,6 +39,7 @@ private func types() -> [Any.Type] {
         ImageEvent.self,
         ImageFormat.self,
         ImageInfo.self,
+        (any CacheStore).self,
         (any ImageInterceptor).self,
         ImageKey.self,
         ImagePipeline.self,

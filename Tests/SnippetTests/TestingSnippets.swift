@@ -2,6 +2,7 @@
 
 import Foundation
 import Halcyon
+import HalcyonSystem
 import HalcyonTesting
 import Testing
 
@@ -76,6 +77,12 @@ struct TestingSnippets {
         #expect(task.status == .running(nil))
         gate.open()
         #expect(try await task.response.image.size == PixelSize(4, 4))
+    }
+
+    @Test func aStoreOfYourOwn() async {
+        let clock = ManualClock()
+        let contract = CacheStoreContract(MemoryCacheStore(time: clock.timeSource)) { clock.advance(by: $0) }
+        #expect(await contract.violations() == [])
     }
 
     @Test func aProcessorOfYourOwn() throws {

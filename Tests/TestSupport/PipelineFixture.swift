@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCache
 import HalcyonSystem
 import HalcyonTesting
 
@@ -13,9 +14,10 @@ public final class PipelineFixture: Sendable {
     /// - Parameters:
     ///   - disk: false for a pipeline without a disk cache.
     ///   - folder: nil makes a new one; a folder of another fixture makes a second process of it.
+    ///   - stores: the stores behind the disk.
     public init(
         disk: Bool = true, folder: URL? = nil, clock: TimeSource = .system,
-        transport: ScriptedTransport = ScriptedTransport(),
+        transport: ScriptedTransport = ScriptedTransport(), stores: [any CacheStore] = [],
         configure: (inout ImagePipeline.Configuration) -> Void = { _ in }
     ) {
         let folder = folder ?? Self.temporaryFolder()
@@ -29,7 +31,7 @@ public final class PipelineFixture: Sendable {
         download.sleep = { _ in try Task.checkCancellation() }
         let diskCache = disk ? DiskCache(folder: folder, timeSource: clock) : nil
         var configuration = ImagePipeline.Configuration(
-            cache: ImageCache(disk: diskCache, clock: clock, memoryPressure: nil),
+            cache: ImageCache(disk: diskCache, stores: stores, clock: clock, memoryPressure: nil),
             downloader: ImageDownloader(download), coders: coders,
             clock: clock)
         configure(&configuration)

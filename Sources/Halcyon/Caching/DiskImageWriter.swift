@@ -39,7 +39,7 @@ struct DiskImageWriter {
     /// - Throws: errors of the serializer; `CancellationError`.
     func storeFinished(_ image: Image, http: HTTPCacheMetadata?) async throws {
         let metadata = image.finishedMetadata(http)
-        try await stage(metadata: metadata, key: key.processedEntryKey) {
+        try await stage(metadata: metadata, key: key.processedEntryKey, reach: http.reach) {
             try await serialized(image, original: nil, isProcessed: true)
         }
     }
@@ -49,7 +49,7 @@ struct DiskImageWriter {
     /// - Parameter image: the image that shows the whole source; nil if the image shows less.
     /// - Throws: errors of the serializer; `CancellationError`.
     func storeOriginal(_ bytes: Data?, of image: Image?, http: HTTPCacheMetadata?) async throws {
-        try await stage(metadata: http?.encoded() ?? Data(), key: key.originalEntryKey) {
+        try await stage(metadata: http?.encoded() ?? Data(), key: key.originalEntryKey, reach: http.reach) {
             if let image { return try await serialized(image, original: bytes) }
             guard let bytes else { return nil }
             return try await threads.run(ticket: ticket) { [serializer, url] _ in
@@ -68,7 +68,9 @@ struct DiskImageWriter {
     }
 
     /// Stages an entry on the disk. The previous entry is outdated, and is removed if the new one cannot be stored.
-    private func stage(metadata: Data, key: CacheKey, _ make: () async throws -> Data?) async throws {
+    private func stage(
+        metadata: Data, key: CacheKey, reach: CacheStoreChain.Reach, _ make: () async throws -> Data?
+    ) async throws {
         let data: Data?
         do {
             data = try await make()
@@ -77,7 +79,8 @@ struct DiskImageWriter {
             throw error
         }
         guard let data, isWanted() else { return await entries.remove(key) }
-        await entries.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        await entries.stage(
+            data, metadata: metadata, extended: extended, for: key, expiration: expiration, reach: reach)
         // The staging may have waited a long time for room.
         if !isWanted() { await entries.remove(key) }
         try Task.checkCancellation()

@@ -1,6 +1,7 @@
 import Foundation
 import HalcyonCache
 import HalcyonImage
+import HalcyonNetwork
 import HalcyonSystem
 
 /// The disk writes of one request's load. They go through the cache's `StoreQueue`, after the load.
@@ -17,7 +18,8 @@ struct ImageStore {
     /// - Returns: whether the disk or the queue has accepted them.
     func storeOriginal(_ fetched: FetchedData, of image: Image?) -> Bool {
         guard resolved.cachePolicy.writes.contains(.diskOriginal), resolved.mayUse(.diskOriginal),
-            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal), let entries = resolved.originals.entries,
+            fetched.provenance.mayBeKept, !fetched.isOutdated(in: .diskOriginal),
+            let entries = resolved.originals.entries,
             fetched.claimStore()
         else { return false }
         let http = fetched.provenance.http
@@ -31,7 +33,7 @@ struct ImageStore {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
             let (metadata, expiration) = (http?.encoded() ?? Data(), resolved.cachePolicy.diskExpiration)
             if entries.stageIfRoom(fetched.data, metadata: metadata, for: key, expiration: expiration) {
-                if entries.isShared(key) { pass(fetched, metadata: metadata, in: cache, as: key) }
+                if entries.isShared(key) { pass(fetched, http, in: cache, as: key) }
                 return true
             }
         }
@@ -46,10 +48,12 @@ struct ImageStore {
     }
 
     /// Hands bytes that are staged on the disk to the stores behind it.
-    private func pass(_ fetched: FetchedData, metadata: Data, in cache: ImageCache, as key: CacheKey) {
+    private func pass(_ fetched: FetchedData, _ http: HTTPCacheMetadata?, in cache: ImageCache, as key: CacheKey) {
         let (entries, expiration) = (cache.entries, resolved.cachePolicy.diskExpiration)
+        let metadata = http?.encoded() ?? Data()
         let isTaken = cache.pendingStores.add(bytes: fetched.data.count, to: key) { isWanted in
-            await entries?.pass(fetched.data, metadata: metadata, for: key, expiration: expiration)
+            await entries?.pass(
+                fetched.data, metadata: metadata, for: key, expiration: expiration, reach: http.reach)
             if !isWanted() { await entries?.remove(key) }
         }
         guard !isTaken else { return }
@@ -134,4 +138,9 @@ struct ImageStore {
             serializer: resolved.serializer, expiration: resolved.cachePolicy.diskExpiration,
             threads: resolved.coordinator.threads, ticket: WorkTicket(priority: .veryLow))
     }
+}
+
+extension HTTPCacheMetadata? {
+    /// The places that may have an entry of the response: a `private` one stays on the disk, as in the cache of a browser.
+    var reach: CacheStoreChain.Reach { self?.isPrivate == true ? .disk : .everywhere }
 }

@@ -153,7 +153,9 @@ struct EncodeJob {
     ///
     /// - Returns: the encoding, if another process has made it meanwhile.
     private func claimed(_ slots: inout EncodedSlots?) async -> EncodedAnswer? {
-        guard await slots?.isStoredByOthers() == true else { return nil }
+        guard !resolved.cachePolicy.writes.isDisjoint(with: .disk), await slots?.isStoredByOthers() == true else {
+            return nil
+        }
         let watch = Stopwatch()
         let looked = await subscription.withTicket { await EncodedSlots.find(resolved, encoding, ticket: $0) }
         guard let kept = looked?.found?.kept,

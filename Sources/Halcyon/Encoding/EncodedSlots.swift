@@ -29,13 +29,17 @@ extension EncodedSlot {
         let (cache, source) = (resolved.target, resolved.key.source)
         let expiration = resolved.cachePolicy.diskExpiration
         let slot = self
-        return cache.pendingStores.add(bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore) {
+        return cache.pendingStores.add(
+            bytes: answer.data.count, to: slot.key, isForced: resolved.cachePolicy.waitsForStore
+        ) {
             isNewest in
             let isWanted = { isNewest() && cache.removals.count(source) == slot.removals }
             guard isWanted() else { return }
             let seal = await slot.sealed()
             let metadata = answer.metadata(seal: seal, http: answer.provenance.http)
-            await slot.entries.stage(answer.data, metadata: metadata, for: slot.key, expiration: expiration)
+            await slot.entries.stage(
+                answer.data, metadata: metadata, for: slot.key, expiration: expiration,
+                reach: answer.provenance.http.reach)
             // The write may have waited long for room.
             if !isWanted() {
                 await slot.entries.remove(slot.key)
@@ -47,14 +51,18 @@ extension EncodedSlot {
     /// Returns the source's seal on the disk, after storing this slot's if there is none. If two processes that cannot claim it
     /// store one at the same time the later one counts, and encodings under the other are made once more.
     private func sealed() async -> String {
-        if let there = await storedSeal() { return there }
+        if let there = await storedSeal() {
+            await entries.passIfMissing(metadata: Data(there.utf8), for: sealKey, expiration: .never)
+            return there
+        }
         let claim = await entries.claim(sealKey)
         defer { withExtendedLifetime(claim) {} }
         if case .stored = claim, let there = await storedSeal() { return there }
         // A seal that was there and is gone was removed: storing it again would bring back everything that was encoded
         // under it.
         let seal = isSealed ? UUID().uuidString : self.seal
-        await entries.stage(Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never)
+        await entries.stage(
+            Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never, reach: .everywhere)
         return seal
     }
 
@@ -69,7 +77,7 @@ extension EncodedSlot {
         guard !isForAll || ImageKey.isForAll(http) else { return await entries.remove(key) }
         await entries.updateMetadata(
             answer.metadata(seal: seal, http: http), for: key, replacing: answer.entry?.metadata,
-            expiration: cachePolicy.diskExpiration)
+            expiration: cachePolicy.diskExpiration, reach: http.reach)
     }
 
     /// Invalidates all encodings of a source, which are older than the bytes that its server has now.

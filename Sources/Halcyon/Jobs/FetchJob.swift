@@ -135,7 +135,9 @@ struct FetchJob {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
-        let found = await subscription.withTicket { await FetchedData.find(resolved, isBehindDisk: isBehindDisk, ticket: $0) }
+        let found = await subscription.withTicket {
+            await FetchedData.find(resolved, isBehindDisk: isBehindDisk, ticket: $0)
+        }
         let took = watch.elapsed
         try Task.checkCancellation()
         guard let stored = found.stored else {
@@ -307,7 +309,7 @@ struct ServerQuestion {
             if stays {
                 await entries?.updateMetadata(
                     http.encoded(), for: entry.key, replacing: entry.metadata,
-                    expiration: resolved.cachePolicy.diskExpiration)
+                    expiration: resolved.cachePolicy.diskExpiration, reach: Optional(http).reach)
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.

@@ -154,7 +154,8 @@ extension ResolvedRequest {
 
     /// Whether the disk is to store the finished image in a separate entry.
     fileprivate var keepsFinished: Bool {
-        mayUse(.diskProcessed) && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn && target.entries != nil
+        mayUse(.diskProcessed) && cachePolicy.writes.contains(.diskProcessed) && hasEntryOfItsOwn
+            && target.entries != nil
     }
 }
 

@@ -90,7 +90,8 @@ extension EntryStore {
     /// - Returns: false if there is no entry, or none any more once its file was written.
     /// - Throws: `DiskCacheError`; the entry is unchanged then, or gone if only its name could not be synchronized.
     func update(
-        _ key: CacheKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?, now: Date
+        _ key: CacheKey, metadata: Data, replacing formerMetadata: Data? = nil, expiration: StorageExpiration?,
+        now: Date
     ) throws -> Bool {
         guard let key = sealed(key) else { return false }
         let entry = naming.file(for: key)

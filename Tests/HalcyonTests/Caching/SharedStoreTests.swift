@@ -1,0 +1,302 @@
+import Foundation
+import Halcyon
+import HalcyonCache
+import HalcyonCodecs
+import HalcyonNetwork
+import HalcyonSystem
+import HalcyonTesting
+import TestSupport
+import Testing
+
+/// Several pipelines, each with a disk of its own, that share a store as the machines of a fleet do.
+@Suite(.timeLimit(.minutes(5)))
+struct SharedStoreTests {
+    private let store = MemoryCacheStore()
+    private let transport = ScriptedTransport()
+    private static let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
+
+    private func machine(
+        disk: Bool = true, clock: TimeSource = .system,
+        configure: (inout ImagePipeline.Configuration) -> Void = { _ in }
+    ) -> PipelineFixture {
+        PipelineFixture(disk: disk, clock: clock, transport: transport, stores: [store], configure: configure)
+    }
+
+    private func settle(_ machine: PipelineFixture) async {
+        await machine.pipeline.shutdown(within: .seconds(300))
+        machine.pipeline.cache.clearMemory()
+    }
+
+    // MARK: - Looking
+
+    @Test func bytesThatOneMachineFetchedAreThereForTheOthers() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let original = try await first.pipeline.response(for: url)
+        await settle(first)
+        let shared = try await second.pipeline.response(for: url)
+        #expect(shared.origin == .disk)
+        #expect(shared.image.bitmap.pixel(x: 3, y: 5)! == original.image.bitmap.pixel(x: 3, y: 5)!)
+        #expect(transport.requestCount == 1)
+        // The disk has them now: the store is not asked again.
+        await settle(second)
+        let lookUps = store.lookUpCount
+        #expect(try await second.pipeline.response(for: url).origin == .disk)
+        #expect(store.lookUpCount == lookUps)
+    }
+
+    @Test func encodingsAreMadeOnce() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        let made = try await first.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
+        await settle(first)
+        let shared = try await second.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
+        #expect(shared.data == made.data)
+        #expect(shared.origin == .disk)
+        #expect(second.decodes.value == 0)
+        #expect(transport.requestCount == 1)
+    }
+
+    @Test func aStoreIsEnoughWithoutADisk() async throws {
+        let (first, second) = (machine(disk: false), machine(disk: false))
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        #expect(await second.pipeline.cache.cachedLevel(for: url) == .diskOriginal)
+        #expect(try await second.pipeline.encodedImage(for: request, as: .png).origin == .disk)
+        #expect(try await second.pipeline.response(for: url).origin == .disk)
+        #expect(transport.requestCount == 1)
+    }
+
+    @Test func theAnswersToOneUserStayOnTheirMachine() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: ["Cache-Control": "private, max-age=600"])
+        var request = ImageRequest(url)
+        request.network.headers = ["Authorization": "Bearer token"]
+        _ = try await first.pipeline.response(for: request)
+        _ = try await first.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
+        await settle(first)
+        #expect(await first.diskEntries() > 0)
+        #expect(store.keys.isEmpty)
+        _ = try await second.pipeline.response(for: request)
+        #expect(transport.requestCount == 2)
+    }
+
+    /// A store that several machines share is a shared cache, also for requests without a credential.
+    @Test func aPrivateAnswerStaysOnItsMachineAndTakesTheFormerOneOutOfTheStore() async throws {
+        let first = machine()
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        let shared = store.keys.count
+        try first.serve("png/rgb8.png", headers: ["Cache-Control": "private, max-age=600"])
+        var again = request
+        again.cachePolicy = .reload
+        _ = try await first.pipeline.encodedImage(for: again, as: .png)
+        await settle(first)
+        #expect(shared == 3)
+        // The seal says nothing of the answer.
+        #expect(store.keys.count == 1)
+        #expect(await first.diskEntries() == 3)
+    }
+
+    @Test func encodingsAreSharedAlsoIfTheirSourceWasFirstSeenWithoutTheStore() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        store.isReachable = false
+        _ = try await first.pipeline.encodedImage(for: ImageRequest(url), as: .png)
+        await settle(first)
+        store.isReachable = true
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        #expect(try await second.pipeline.encodedImage(for: request, as: .png).origin == .disk)
+        #expect(second.decodes.value == 0)
+    }
+
+    @Test func bytesInTheStoreThatAreNoImageAreFetchedAnew() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        _ = try await first.pipeline.response(for: url)
+        await settle(first)
+        let key = try #require(store.keys.first)
+        let entry = try #require(await store.entry(for: key))
+        try await store.store(
+            Data("no image".utf8), metadata: entry.metadata, extended: Data(), for: key, expiration: .never)
+        #expect(try await second.pipeline.response(for: url).origin == .network)
+        await settle(second)
+        #expect(await store.entry(for: key)?.data == entry.data)
+    }
+
+    // MARK: - Failing
+
+    @Test func aStoreThatCannotBeReachedIsNoStore() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        store.isReachable = false
+        _ = try await first.pipeline.response(for: url)
+        await settle(first)
+        #expect(try await first.pipeline.response(for: url).origin == .disk)
+        #expect(try await second.pipeline.response(for: url).origin == .network)
+        #expect(transport.requestCount == 2)
+    }
+
+    // MARK: - Freshness and removals
+
+    @Test func aMachineWithStaleBytesTakesThoseThatAnotherHasRenewed() async throws {
+        let clock = ManualClock()
+        let (first, second) = (machine(clock: clock.timeSource), machine(clock: clock.timeSource))
+        let url = try first.serve("png/rgb8.png", headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+        _ = try await first.pipeline.response(for: url)
+        await settle(first)
+        _ = try await second.pipeline.response(for: url)
+        await settle(second)
+        clock.advance(by: .seconds(61))
+        transport.answer(url, with: .status(304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
+        #expect(try await first.pipeline.response(for: url).origin == .revalidated)
+        await settle(first)
+        #expect(try await second.pipeline.response(for: url).origin == .disk)
+        #expect(transport.requestCount == 2)
+    }
+
+    @Test func aRemovalReachesTheStore() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        await first.pipeline.cache.remove(url)
+        #expect(try await second.pipeline.encodedImage(for: request, as: .png).origin == .network)
+        await settle(second)
+        await second.pipeline.cache.clearDisk()
+        #expect(store.keys.isEmpty)
+    }
+
+    @Test func aLookUpThatARemovalOvertakesLeavesNothingOnTheDisk() async throws {
+        let slow = SlowStore(store)
+        let url = Self.url
+        let writer = machine()
+        try writer.serve("png/rgb8.png", headers: Self.fresh)
+        _ = try await writer.pipeline.response(for: url)
+        await settle(writer)
+        let reader = PipelineFixture(transport: transport, stores: [slow])
+        let load = Task { try await reader.pipeline.response(for: url) }
+        try await slow.isAsked.wait()
+        await reader.pipeline.cache.remove(url)
+        slow.mayAnswer.open()
+        _ = try await load.value
+        await reader.pipeline.cache.disk?.flush()
+        #expect(await reader.diskEntries() == 0)
+    }
+
+    private static let url = PipelineFixture.url("png/rgb8.png")
+
+    // MARK: - Claims
+
+    @Test func oneMachineFetchesAndTheOthersWait() async throws {
+        let (first, second, third) = (machine(), machine(), machine())
+        let gate = ScriptedTransportGate()
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh, gate: gate)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        let other = ImageRequest(url, processors: [.resize(to: PixelSize(8, 8), mode: .fill)])
+        let loads = [
+            Task { try await first.pipeline.encodedImage(for: request, as: .png) },
+            Task { try await second.pipeline.encodedImage(for: request, as: .png) },
+            Task { try await third.pipeline.encodedImage(for: other, as: .png) },
+        ]
+        try await transport.waitForRequests(1)
+        // One of the first two waits for the encoding, and one of the others for the bytes.
+        try await store.waitForWaiters(2)
+        gate.open()
+        for load in loads { _ = try await load.value }
+        #expect(transport.requestCount == 1)
+        #expect(try await loads[0].value.data == loads[1].value.data)
+    }
+
+    @Test func whoHasWaitedInVainFetches() async throws {
+        let (first, second) = (machine(), machine())
+        let gate = ScriptedTransportGate()
+        let url = Self.url
+        var failing = ScriptedTransport.Answer.status(404)
+        failing.headGate = gate
+        transport.answer(url, with: failing, .data(try TestFiles.data("png/rgb8.png"), headers: Self.fresh))
+        let failed = Task { try await first.pipeline.response(for: url) }
+        try await transport.waitForRequests(1)
+        let load = Task { try await second.pipeline.response(for: url) }
+        try await store.waitForWaiters(1)
+        gate.open()
+        await #expect(throws: ImagePipelineError.self) { try await failed.value }
+        #expect(try await load.value.origin == .network)
+        #expect(transport.requestCount == 2)
+    }
+
+    @Test func nobodyWaitsLongerThanTheStoreSays() async throws {
+        let clock = ManualClock()
+        let store = MemoryCacheStore(time: clock.timeSource, claimWait: .seconds(5))
+        let (first, second) = (
+            PipelineFixture(transport: transport, stores: [store]),
+            PipelineFixture(transport: transport, stores: [store])
+        )
+        let url = Self.url
+        let gate = ScriptedTransportGate()
+        var silent = ScriptedTransport.Answer.data(try TestFiles.data("png/rgb8.png"), headers: Self.fresh)
+        silent.headGate = gate
+        transport.answer(url, with: silent, .data(try TestFiles.data("png/rgb8.png"), headers: Self.fresh))
+        let held = Task { try await first.pipeline.response(for: url) }
+        try await transport.waitForRequests(1)
+        let load = Task { try await second.pipeline.response(for: url) }
+        try await store.waitForWaiters(1)
+        // The holder's timer has ended with its claim.
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(6))
+        #expect(try await load.value.origin == .network)
+        gate.open()
+        _ = try await held.value
+    }
+
+    @Test func aLoadThatIsCancelledWaitsForNobody() async throws {
+        let (first, second) = (machine(), machine())
+        let gate = ScriptedTransportGate()
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh, gate: gate)
+        let held = Task { try await first.pipeline.response(for: url) }
+        try await transport.waitForRequests(1)
+        let load = Task { try await second.pipeline.response(for: url) }
+        try await store.waitForWaiters(1)
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        gate.open()
+        _ = try await held.value
+        #expect(transport.requestCount == 1)
+        #expect(store.waiterCount == 0)
+    }
+}
+
+/// A store whose look-ups wait at a gate, with what they have found.
+private final class SlowStore: CacheStore {
+    let isAsked = ScriptedTransportGate()
+    let mayAnswer = ScriptedTransportGate()
+    private let store: MemoryCacheStore
+
+    init(_ store: MemoryCacheStore) { self.store = store }
+
+    func entry(for key: CacheKey) async -> CacheEntry? {
+        let entry = await store.entry(for: key)
+        guard entry != nil else { return nil }
+        isAsked.open()
+        try? await mayAnswer.wait()
+        return entry
+    }
+
+    func store(
+        _ data: Data, metadata: Data, extended: Data, for key: CacheKey, expiration: StorageExpiration?
+    ) async throws {
+        try await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+    }
+
+    func remove(_ key: CacheKey) async { await store.remove(key) }
+
+    func clear() async { await store.clear() }
+}
