@@ -11,10 +11,12 @@ import Testing
 
     @Test("the contract of stores is kept by two stores on one server") func contract() async throws {
         let server = try await RedisServer()
-        let (store, other) = (
-            RedisStore(configuration: server.configuration), RedisStore(configuration: server.configuration)
-        )
-        let contract = CacheStoreContract(store, other: other, maximumBytes: 7 << 20)
+        let clock = ManualClock()
+        let stores = (0..<2).map { _ in
+            RedisStore(configuration: server.configuration, timeSource: clock.timeSource)
+        }
+        let contract = CacheStoreContract(
+            stores[0], other: stores[1], maximumBytes: 7 << 20, advance: { clock.advance(by: $0) })
         #expect(await contract.violations() == [])
     }
 
