@@ -53,15 +53,8 @@ extension RedisStore {
 
     /// The seconds for which an entry is kept; infinity if it has no expiration, zero or less if it has passed.
     private func seconds(_ expiration: StorageExpiration?, from now: Date) -> TimeInterval {
-        let seconds =
-            switch expiration {
-            case nil, .never: TimeInterval.infinity
-            case .seconds(let seconds): seconds
-            case .days(let days): TimeInterval(days) * 86_400
-            case .date(let date): date.timeIntervalSince(now)
-            case .expired: 0.0
-            }
-        return seconds.isNaN ? 0 : seconds
+        let end = (expiration ?? .never).end(from: now)
+        return end == .distantFuture ? .infinity : end.timeIntervalSince(now)
     }
 
     /// The milliseconds for which the server keeps an entry.
