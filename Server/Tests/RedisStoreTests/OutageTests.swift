@@ -152,9 +152,13 @@ import Testing
             let server = try await RedisServer()
             let clock = ManualClock()
             var configuration = server.quickConfiguration
-            configuration.writeTimeout = .milliseconds(30)
+            configuration.writeTimeout = .milliseconds(100)
             let store = RedisStore(configuration: configuration, timeSource: clock.timeSource)
-            #expect(await eventually { (try? await put(1, other, store)) != nil })
+            let isStored = await eventually {
+                clock.advance(by: .seconds(31))
+                return (try? await put(1, other, store)) != nil
+            }
+            #expect(isStored)
             server.pause()
             // As large as the socket's buffer allows, so that the server has it all and reads it in several steps.
             await #expect(throws: RedisStoreError.self) {
