@@ -1,0 +1,138 @@
+import Foundation
+import Halcyon
+import HalcyonCache
+import HalcyonSystem
+import ImageURLs
+
+/// An encoded answer, and what its fields depend on.
+struct ImageAnswer: Sendable {
+    let encoded: EncodedImage
+    let format: ImageFormat
+    let isOriginal: Bool
+    let facts: SourceFacts
+}
+
+/// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
+/// work itself, behind a queue.
+final class ImageService: Sendable {
+    struct AnswerKey: Hashable {
+        let image: ImageKey
+        let encoding: ImageEncoding
+    }
+
+    let pipeline: ImagePipeline
+    let originals: Originals
+    /// The places of decodes and encodes, by their pixels.
+    let work: CostQueue<AnswerKey>
+    private let configuration: ServerConfiguration
+    private let answers: MemoryCache<AnswerKey, EncodedImage>
+    private let reports: MemoryCache<String, ImageReport>
+
+    init(
+        _ pipeline: ImagePipeline, _ configuration: ServerConfiguration, rules: SourceRules, time: TimeSource = .system
+    ) throws {
+        (self.pipeline, self.configuration) = (pipeline, configuration)
+        originals = try Originals(pipeline, configuration, rules: rules, time: time)
+        let queue = configuration.queue
+        work = CostQueue(
+            limits: CostQueueLimits(
+                working: queue.pixels, waitingCount: queue.waiting, waitingCost: queue.waitingPixels,
+                waitingTime: queue.waitingTime), time: time)
+        answers = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes), timeSource: time)
+        reports = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 8 << 20, timeToLive: .seconds(3600)), timeSource: time)
+    }
+
+    /// Returns an answer that is in memory; nil if there is none. Nothing waits.
+    ///
+    /// - Throws: `ImageURLError` for a job that no source suits.
+    func answer(inMemoryFor job: ImageJob, at address: Originals.Address, accept: AcceptField) throws -> ImageAnswer? {
+        guard let facts = originals.knownFacts(at: address) else { return nil }
+        let plan = try plan(job, facts, accept)
+        guard !plan.isOriginal else { return nil }
+        let (_, key) = request(for: plan, facts, address)
+        return answers.value(for: key).map {
+            ImageAnswer(encoded: $0, format: plan.format, isOriginal: false, facts: facts)
+        }
+    }
+
+    /// Returns the answer to a job.
+    ///
+    /// - Throws: `ImageURLError`, `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`.
+    func answer(to job: ImageJob, at address: Originals.Address, accept: AcceptField) async throws -> ImageAnswer {
+        do {
+            return try await attempt(job, address, accept)
+        } catch let error as ImagePipelineError where error.underlying as? Originals.Failure == .changed {
+            // The source has changed behind the facts: once more, with those of its present bytes.
+            return try await attempt(job, address, accept)
+        }
+    }
+
+    private func attempt(
+        _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
+    ) async throws -> ImageAnswer {
+        let facts = try await originals.facts(at: address)
+        let plan = try plan(job, facts, accept)
+        let encoded =
+            plan.isOriginal
+            ? try await originals.original(at: address) : try await encoded(plan, facts, address)
+        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: plan.isOriginal, facts: facts)
+    }
+
+    private func plan(_ job: ImageJob, _ facts: SourceFacts, _ accept: AcceptField) throws -> JobPlan {
+        try JobPlan(
+            job, facts, accept: accept, coders: pipeline.configuration.coders, configuration: configuration)
+    }
+
+    private func request(
+        for plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address
+    ) -> (ImageRequest, AnswerKey) {
+        var request = originals.request(for: facts, at: address)
+        request.decode = plan.decode
+        request.processors = plan.processors
+        return (request, AnswerKey(image: pipeline.key(for: request), encoding: plan.encoding))
+    }
+
+    private func encoded(
+        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address
+    ) async throws -> EncodedImage {
+        let (request, key) = request(for: plan, facts, address)
+        if let known = answers.value(for: key) { return known }
+        var kept = request
+        kept.cachePolicy.allowsNetwork = false
+        var found = try? await pipeline.encodedImage(for: kept, as: plan.encoding)
+        try Task.checkCancellation()
+        if found == nil {
+            found = try await originals.holding(facts) {
+                try await work.withPlace(for: key, cost: plan.cost) {
+                    try await pipeline.encodedImage(for: request, as: plan.encoding)
+                }
+            }
+        }
+        guard let found else { throw CancellationError() }
+        if !facts.freshness.isNotStored { answers.insert(found, for: key, cost: found.data.count) }
+        return found
+    }
+
+    // MARK: - Reports
+
+    /// Returns the facts about a job's source for `/info`.
+    func report(on job: ImageJob, at address: Originals.Address) async throws -> (ImageReport, SourceFacts) {
+        let facts = try await originals.facts(at: address)
+        if let known = reports.value(for: facts.hash) { return (known, facts) }
+        var request = originals.request(for: facts, at: address)
+        request.decode = address.request.decode
+        request.decode.target = TargetSize(PixelSize(128, 128))
+        request.decode.firstFrameOnly = true
+        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
+        let image = try await originals.holding(facts) { [request] in
+            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
+                try await pipeline.image(for: request)
+            }
+        }
+        let report = ImageReport(facts.info, thumbnail: image)
+        reports.insert(report, for: facts.hash, cost: 512)
+        return (report, facts)
+    }
+}

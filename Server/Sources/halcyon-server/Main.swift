@@ -1,0 +1,21 @@
+import Foundation
+import HalcyonCodecs
+import HalcyonServer
+import Logging
+
+@main
+struct Main {
+    static func main() async {
+        // A copy of the program decodes for it, without any rights.
+        DecodeWorker.runIfAsked()
+        do {
+            let configuration = try await ServerConfiguration(
+                environment: ProcessInfo.processInfo.environment, file: CommandLine.arguments.dropFirst().first)
+            LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: configuration.logLevel) }
+            try await ServerApplication(configuration).run { print("listening: \($0)") }
+        } catch {
+            FileHandle.standardError.write(Data("halcyon-server: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+}
