@@ -35,7 +35,9 @@ struct RequestPath {
     init(_ path: String) throws(ImageURLError) {
         guard path.utf8.count <= ImageJob.Bounds.path else { throw .tooLong }
         guard path.utf8.first == UInt8(ascii: "/") else { throw .path("it does not begin with a slash") }
-        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .path("it has spaces or control characters") }
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw .path("it has spaces or control characters")
+        }
         original = path
         text = path.utf8.allSatisfy { $0 < 0x80 } ? Substring(path) : Substring(try AddressText.encoded(path))
     }

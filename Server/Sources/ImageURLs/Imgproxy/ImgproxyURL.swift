@@ -61,15 +61,20 @@ public struct ImgproxyURL: ImageURLGrammar {
     }
 
     /// Applies the presets that the first part names. Returns the parts of the source.
-    private func presets(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<Substring> {
-        for name in parts[0].split(separator: configuration.separator, omittingEmptySubsequences: false) where !name.isEmpty {
+    private func presets(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<
+        Substring
+    > {
+        for name in parts[0].split(separator: configuration.separator, omittingEmptySubsequences: false)
+        where !name.isEmpty {
             try builder.applyPreset(name)
         }
         return parts.dropFirst()
     }
 
     /// Applies the options. Returns the parts of the source, which begin with the first one that has no arguments.
-    private func options(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<Substring> {
+    private func options(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<
+        Substring
+    > {
         let count = parts.firstIndex { !$0.contains(configuration.separator) } ?? parts.endIndex
         guard count <= ImageJob.Bounds.options else { throw .tooManyOptions }
         for part in parts[..<count] {

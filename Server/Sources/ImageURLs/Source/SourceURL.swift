@@ -56,7 +56,7 @@ public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        (0x21...0x7E).contains(byte) && !#""<>\^`{|}"#.utf8.contains(byte)
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\\") && !AddressText.isUnwise(byte)
     }
 
     private static func authority(_ text: Substring, scheme: String) throws(SourceRefusal) -> (String, Int?) {
