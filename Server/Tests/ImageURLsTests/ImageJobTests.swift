@@ -96,7 +96,7 @@ import Testing
         var configuration = ImgproxyURL.Configuration()
         configuration.allowsLimits = true
         var texts = try options.map { try imgproxy($0, configuration).canonicalText }
-        texts += try ["a", "a/q:1", "a:b", "a%3Ab", "quality:1/source:a"].map {
+        texts += try ["a", "a/q:1", "a:b", "a%253Ab", "quality:1/source:a"].map {
             try imgproxy(path: "/plain/" + $0).canonicalText
         }
         texts += try """
@@ -111,7 +111,8 @@ import Testing
         filters:focal(1x1:2x2) filters:focal(1x1:2x2):focal(1x1:2x3) filters:autojpg() filters:autojpg(0) filters:strip_icc()
         filters:grayscale():blur(1) filters:blur(1):grayscale()
         """.split(whereSeparator: \.isWhitespace).map { try thumbor($0 + "/" + picture).canonicalText }
-        #expect(Set(texts).count == texts.count)
+        let twice = Dictionary(grouping: texts, by: \.self).filter { $0.value.count > 1 }
+        #expect(twice.isEmpty, "\(twice.keys)")
         #expect(texts.allSatisfy { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
     }
 

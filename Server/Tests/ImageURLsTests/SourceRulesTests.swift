@@ -58,7 +58,7 @@ import Testing
                     "http://[::1]a/", "http://[]/", "http://[1.2.3.4]/", "http://[::g]/", "http://a,b/", "http://a=b/",
                     "http://" + String(repeating: "a", count: 64) + ".com/",
                     "http://" + String(repeating: "a.", count: 127) + "com/",
-                    "local://host/a", "s3://a:1/b", "s3://a%2fb/c",
+                    "local://host/a", "s3://a:1/b", "s3://a%2fb/c", "s3:///a",
                 ]
             ),
             (
@@ -92,7 +92,8 @@ import Testing
                     "http://good.com/%2E./a",
                     "http://good.com/a/.%2e", "http://good.com/a%2f..%2fb", "http://good.com/a%5c..%5Cb",
                     "local:///../etc/passwd", "s3://b/../c",
-                    "http://good.com/..?a", "http://good.com/../#a",
+                    "http://good.com/..?a", "http://good.com/a/..;b/c", "http://good.com/..%3b/c",
+                    "http://good.com/../#a",
                 ]
             ),
             (.fragment, ["http://good.com#@evil.org/", "http://good.com#", "http://good.com:80#a"]),
@@ -216,10 +217,11 @@ import Testing
         let all = try SourceRules()
         #expect(throws: Never.self) { try all.check("https://c.org/x") }
         for text in [
-            "s3://a/b", "file:///etc/passwd", "local:///a", "ftp://a.org/b", "gopher://a.org/b", "javascript://a/b",
+            "s3://a/b", "file://localhost/etc/passwd", "local:///a", "ftp://a.org/b", "gopher://a.org/b", "javascript://a/b",
         ] {
             #expect(failure { try all.check(text) } == .source(.scheme), "\(text)")
         }
+        #expect(failure { try all.check("file:///etc/passwd") } == .source(.host))
         #expect(failure { try all.check("data:image/png;base64,AAAA") } == .source(.relative))
     }
 

@@ -98,7 +98,22 @@ import Testing
         #expect(failure { try url.job(at: "/partne" + path) } == .signature)
     }
 
-    /// Who may do without a signature, by policy, with keys and without.
+    /// A path that is sent without percent-encoding was signed as it is.
+    @Test func pathsThatAreNotASCII() throws {
+        let imgproxy = ImgproxyURL(keys: try .imgproxy([pair]))
+        let thumbor = ThumborURL(keys: try .thumbor(["key"]))
+        let plain = PlainURL(keys: try .imgproxy([pair]))
+        for grammar in [imgproxy as any ImageURLGrammar, thumbor, plain] {
+            let start = grammar is PlainURL ? "/_/" : grammar is ThumborURL ? "/" : "/plain/"
+            let raw = grammar.signed(start + "https://a.org/ä/\u{301}.jpg")
+            #expect(try grammar.job(at: raw).source == "https://a.org/%C3%A4/%CC%81.jpg")
+            #expect(failure { try grammar.job(at: raw.replacing("ä", with: "ö")) } == .signature)
+            let encoded = grammar.signed(start + "https://a.org/%C3%A4.jpg")
+            #expect(try grammar.job(at: encoded).source == "https://a.org/%C3%A4.jpg")
+        }
+    }
+
+    /// URLs without a signature, by policy, with keys and without.
     @Test func policies() throws {
         let rows: [(policy: URLKeys.Policy, hasKey: Bool, word: String, isAnswered: Bool)] = [
             (.signedOnly, false, "unsafe", false), (.signedOnly, true, "unsafe", false),

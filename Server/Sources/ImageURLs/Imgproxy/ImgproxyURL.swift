@@ -43,9 +43,8 @@ public struct ImgproxyURL: ImageURLGrammar {
     }
 
     public func job(at path: String) throws(ImageURLError) -> ImageJob {
-        let target = try RequestPath(path)
-        let signed = try SignedPath(target.text.prefix { $0 != "?" })
-        let rest = try signed.verified(by: keys, repaired: repaired(signed.rest))
+        let signed = try SignedPath(RequestPath(path))
+        let rest = try signed.verified(by: keys, name: String(signed.signature), repaired: repaired(signed.rest))
         let parts = rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
 
         var builder = ImgproxyJob(configuration: configuration)
