@@ -217,7 +217,8 @@ import Testing
         let all = try SourceRules()
         #expect(throws: Never.self) { try all.check("https://c.org/x") }
         for text in [
-            "s3://a/b", "file://localhost/etc/passwd", "local:///a", "ftp://a.org/b", "gopher://a.org/b", "javascript://a/b",
+            "s3://a/b", "file://localhost/etc/passwd", "local:///a", "ftp://a.org/b", "gopher://a.org/b",
+            "javascript://a/b",
         ] {
             #expect(failure { try all.check(text) } == .source(.scheme), "\(text)")
         }
