@@ -54,7 +54,7 @@ enum AddressText {
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
             guard byte >= 0x20, byte != 0x7F else { throw .path("the source has control characters") }
-            if byte > 0x7F || unwise.contains(byte) {
+            if byte > 0x7F || isUnwise(byte) {
                 bytes += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
             } else {
                 bytes.append(byte)
@@ -69,7 +69,7 @@ enum AddressText {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
-            if isAlphanumeric(byte) || "-._~".utf8.contains(byte) {
+            if isUnreserved(byte) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
@@ -100,10 +100,27 @@ enum AddressText {
         return text.utf8.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }
     }
 
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isAlphanumeric(byte)
+        }
+    }
+
     static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether the byte is one of the printable characters that no URL holds (RFC 3986), apart from the backslash.
+    static func isUnwise(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "^"),
+            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
             true
         default: false
         }
@@ -119,7 +136,6 @@ enum AddressText {
     }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
-    private static let unwise = Array(" \"<>^`{|}".utf8)
 
     private static func base64Digit(_ byte: UInt8) -> UInt32? {
         switch byte {

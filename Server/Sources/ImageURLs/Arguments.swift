@@ -47,11 +47,9 @@ struct Arguments {
         return number
     }
 
-    /// A decimal number that is greater than 0.
-    func positive(_ index: Int, upTo bound: Double) throws(ImageURLError) -> Double? {
-        guard let number = try number(index, in: 0...bound) else { return nil }
-        guard number > 0 else { throw failure(index, "a number greater than 0 is expected") }
-        return number
+    /// A factor of the size, at least ``ImageJob/Bounds/factor``.
+    func factor(_ index: Int, upTo bound: Double) throws(ImageURLError) -> Double? {
+        try number(index, in: ImageJob.Bounds.factor...bound)
     }
 
     /// `1`, `t`, `true` or `0`, `f`, `false`, also with capitals as Go reads them.
@@ -92,7 +90,9 @@ enum Numbers {
     }
 
     static func decimal(_ text: some StringProtocol) -> Double? {
-        guard text.utf8.count <= 32, form(of: text) != nil, let number = Double(text), number.isFinite else { return nil }
+        guard text.utf8.count <= 32, form(of: text) != nil, let number = Double(text), number.isFinite else {
+            return nil
+        }
         // -0 and 0 are one job.
         return number == 0 ? 0 : number
     }

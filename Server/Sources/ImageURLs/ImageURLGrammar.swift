@@ -27,42 +27,55 @@ extension ImageURLGrammar {
 
 /// A request's target in a form that can be taken apart: bounded, and of printable ASCII alone.
 struct RequestPath {
-    /// The target as it came.
-    let original: String
-    /// With all that is not ASCII percent-encoded, as most clients send it.
+    /// The target with all that is not ASCII percent-encoded, as most clients send it.
     let text: Substring
+    /// The target as it came, `nil` if that is the text.
+    let original: Substring?
 
-    init(_ path: String) throws(ImageURLError) {
+    /// - Parameter hasQuery: whether a query belongs to what the path asks for. It is left out otherwise.
+    init(_ path: String, hasQuery: Bool = false) throws(ImageURLError) {
         guard path.utf8.count <= ImageJob.Bounds.path else { throw .tooLong }
         guard path.utf8.first == UInt8(ascii: "/") else { throw .path("it does not begin with a slash") }
-        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw .path("it has spaces or control characters") }
-        original = path
-        text = path.utf8.allSatisfy { $0 < 0x80 } ? Substring(path) : Substring(try AddressText.encoded(path))
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw .path("it has spaces or control characters")
+        }
+        let end = hasQuery ? nil : path.utf8.firstIndex(of: UInt8(ascii: "?"))
+        let target = path[..<(end ?? path.utf8.endIndex)]
+        let isPlain = target.utf8.allSatisfy { $0 < 0x80 }
+        text = isPlain ? target : Substring(try AddressText.encoded(String(target)))
+        original = isPlain ? nil : target
     }
 }
 
 /// The signature in the first part of a path, and the rest in the forms that it may have been signed in.
 struct SignedPath {
     let signature: Substring
-    /// Everything behind the signature as it came, from its leading slash on.
+    /// Everything behind the signature, from its leading slash on.
     let rest: Substring
+    private let original: Substring?
 
-    /// - Parameter text: a path with its leading slash.
-    init(_ text: Substring) throws(ImageURLError) {
-        let behind = text.dropFirst()
+    init(_ path: RequestPath) throws(ImageURLError) {
+        let behind = path.text.dropFirst()
         guard let slash = behind.firstIndex(of: "/"), slash != behind.startIndex,
             behind.index(after: slash) != behind.endIndex
         else { throw .path("the signature or what follows it is missing") }
         (signature, rest) = (behind[..<slash], behind[slash...])
+        original = path.original.flatMap { text in
+            let start = text.utf8.index(after: text.utf8.startIndex)
+            return text.utf8[start...].firstIndex(of: UInt8(ascii: "/")).map { text[$0...] }
+        }
     }
 
-    /// The form of the rest that the signature is valid for, or the last form where signatures are not asked for.
+    /// The form of the rest that the signature is valid for. Without one, the repaired form if no signature is asked for.
     ///
-    /// - Parameter repaired: the rest as it was before proxies tidied it.
-    func verified(by keys: URLKeys, repaired: Substring) throws(ImageURLError) -> Substring {
-        let forms = repaired == rest ? [rest] : [rest, repaired]
-        let name = AddressText.percentDecoded(signature) ?? String(signature)
-        if let index = keys.firstSigned(forms.map(String.init), by: name) { return forms[index] }
+    /// - Parameters:
+    ///   - name: the signature, without the percent-encoding that a client gave it.
+    ///   - repaired: the rest as it was before proxies tidied it.
+    func verified(by keys: URLKeys, name: String, repaired: Substring) throws(ImageURLError) -> Substring {
+        var forms = [(signed: rest, read: rest)]
+        if repaired != rest { forms.append((repaired, repaired)) }
+        if let original { forms.append((original, rest)) }
+        if let index = keys.firstSigned(forms.map { String($0.signed) }, by: name) { return forms[index].read }
         guard keys.admitsUnsigned(name) else { throw .signature }
         return repaired
     }

@@ -231,7 +231,7 @@ import Testing
     @Test func argumentsThatAreNotValid() {
         let rows = """
             w:-1 w:1.5 w:a w:100001 w:99999999999999999999 w:1:2 w:+ w:1e3 w:٣ w:0x10 h:nan mw:-1 mh:inf
-            rs:cover rs:Fit rs:fit:1:2:yes rs:fit:1:2:1:1:ce:0:0:0 s:1:2:1:1:ce:0:0:1 rt:fit:1 z:0 z:-1 z:101 z:1:0
+            rs:cover rs:Fit rs:fit:1:2:yes rs:fit:1:2:1:1:ce:0:0:0 s:1:2:1:1:ce:0:0:1 rt:fit:1 z:0 z:0.0001 z:-1 z:101 z:1:0
             z:1:1:1 z:inf z:nan dpr:0 dpr:17 dpr:1e1 dpr:0x2 dpr:1:1 el:2 el:on el:TrUe ex:1:sm ex:1:ce:1:2:3 exar:1:sm
             g:nx g:sm:1 g:fp g:fp:1 g:fp:0.5:1.1 g:fp:-0.1:0 g:fp:0:0:0 g:no:1:2:3 g:no:nan g:no:inf g:no:100001 g::1
             c:-1 c:1:-1 c:100001 c:nan:1 c:1:1:xx c:1:1:ce:0:0:0 t:-1 t:256 t:nan t:1:12345 t:1:gggggg t:1:fff:2 t:1:fff:1:1:1

@@ -52,6 +52,7 @@ struct Answers: Decodable {
     let thumbor: [[String]]
     let imgproxy: [[String]]
     let thumborPaths: [[String]]
+    let hosts: [[String?]]
 
     static func read() throws -> Answers {
         let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()

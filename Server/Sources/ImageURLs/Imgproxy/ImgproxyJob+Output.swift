@@ -78,7 +78,9 @@ extension ImgproxyJob {
     private mutating func applyFormatQuality(_ arguments: Arguments) throws(ImageURLError) {
         guard arguments.values.contains(where: { !$0.isEmpty }) else { return }
         for index in stride(from: 0, to: arguments.values.count, by: 2) {
-            guard let format = try arguments.format(index) else { throw arguments.failure(index, "a format is expected") }
+            guard let format = try arguments.format(index) else {
+                throw arguments.failure(index, "a format is expected")
+            }
             guard let quality = try arguments.integer(index + 1, in: 0...100) else {
                 throw arguments.failure(index, "its quality is missing")
             }
@@ -113,7 +115,10 @@ extension ImgproxyJob {
             throw arguments.failure(0, isEncoded ? "URL-safe base64 is expected" : "its percent-encoding is not valid")
         }
         // The name ends up in a header and on disks.
-        guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F && !"/\\".unicodeScalars.contains($0) })
+        guard
+            name.unicodeScalars.allSatisfy({
+                $0.value >= 0x20 && $0.value != 0x7F && !"/\\".unicodeScalars.contains($0)
+            })
         else { throw arguments.failure(0, "slashes and control characters are not possible") }
         job.filename = name
     }

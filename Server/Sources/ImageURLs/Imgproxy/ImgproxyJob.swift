@@ -57,8 +57,8 @@ struct ImgproxyJob {
             if arguments.values.count > 3 { try applyGeometry(.extend, arguments.dropping(3)) }
         case .zoom:
             try arguments.limited(to: 2)
-            let x = try arguments.positive(0, upTo: ImageJob.Bounds.zoom)
-            let y = try arguments.positive(1, upTo: ImageJob.Bounds.zoom)
+            let x = try arguments.factor(0, upTo: ImageJob.Bounds.zoom)
+            let y = try arguments.factor(1, upTo: ImageJob.Bounds.zoom)
             if let x { job.resize.zoomX = x }
             if let y = y ?? (arguments.values.count < 2 ? x : nil) { job.resize.zoomY = y }
         default:
@@ -69,7 +69,7 @@ struct ImgproxyJob {
             case .height: if let side = try arguments.side(0) { job.resize.height = side }
             case .minWidth: if let side = try arguments.integer(0, in: sides) { job.resize.minWidth = side }
             case .minHeight: if let side = try arguments.integer(0, in: sides) { job.resize.minHeight = side }
-            case .dpr: if let ratio = try arguments.positive(0, upTo: ImageJob.Bounds.dpr) { job.resize.dpr = ratio }
+            case .dpr: if let ratio = try arguments.factor(0, upTo: ImageJob.Bounds.dpr) { job.resize.dpr = ratio }
             default: if let enlarge = try arguments.truth(0) { job.resize.enlarge = enlarge }
             }
         }
@@ -108,7 +108,9 @@ struct ImgproxyJob {
     }
 
     private mutating func applyCrop(_ arguments: Arguments) throws(ImageURLError) {
-        var (width, height, gravity) = (ImageJob.Length.fraction(1), ImageJob.Length.fraction(1), ImageJob.Gravity?.none)
+        var (width, height, gravity) = (
+            ImageJob.Length.fraction(1), ImageJob.Length.fraction(1), ImageJob.Gravity?.none
+        )
         if case .area(let formerWidth, let formerHeight, let formerGravity)? = job.crop {
             (width, height, gravity) = (formerWidth, formerHeight, formerGravity)
         }

@@ -9,7 +9,8 @@ enum ImgproxyOption: Sendable, Hashable {
 
     /// All names of all options.
     static let named: [String: ImgproxyOption] = [
-        "resize": .resize, "rs": .resize, "size": .size, "s": .size, "resizing_type": .resizingType, "rt": .resizingType,
+        "resize": .resize, "rs": .resize, "size": .size, "s": .size, "resizing_type": .resizingType,
+        "rt": .resizingType,
         "width": .width, "w": .width, "height": .height, "h": .height, "min-width": .minWidth, "mw": .minWidth,
         "min-height": .minHeight, "mh": .minHeight, "zoom": .zoom, "z": .zoom, "dpr": .dpr, "enlarge": .enlarge,
         "el": .enlarge, "extend": .extend, "ex": .extend, "extend_aspect_ratio": .extendAspectRatio,

@@ -68,7 +68,7 @@ private struct Expansion {
             ConfigurationError(setting: "preset '\(path.first ?? name)'", reason: reason)
         }
         guard !path.contains(name) else { throw failure("'\(name)' leads back to itself") }
-        guard path.count < 32 else { throw failure("presets name each other more than 32 deep") }
+        guard path.count < 256 else { throw failure("presets name each other too deep") }
         guard let options = written[name] else { throw failure("there is no preset '\(name)'") }
         var list: [Arguments] = []
         for option in options {

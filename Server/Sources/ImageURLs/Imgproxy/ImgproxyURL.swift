@@ -43,9 +43,8 @@ public struct ImgproxyURL: ImageURLGrammar {
     }
 
     public func job(at path: String) throws(ImageURLError) -> ImageJob {
-        let target = try RequestPath(path)
-        let signed = try SignedPath(target.text.prefix { $0 != "?" })
-        let rest = try signed.verified(by: keys, repaired: repaired(signed.rest))
+        let signed = try SignedPath(RequestPath(path))
+        let rest = try signed.verified(by: keys, name: String(signed.signature), repaired: repaired(signed.rest))
         let parts = rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
 
         var builder = ImgproxyJob(configuration: configuration)
@@ -61,15 +60,20 @@ public struct ImgproxyURL: ImageURLGrammar {
     }
 
     /// Applies the presets that the first part names. Returns the parts of the source.
-    private func presets(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<Substring> {
-        for name in parts[0].split(separator: configuration.separator, omittingEmptySubsequences: false) where !name.isEmpty {
+    private func presets(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<
+        Substring
+    > {
+        for name in parts[0].split(separator: configuration.separator, omittingEmptySubsequences: false)
+        where !name.isEmpty {
             try builder.applyPreset(name)
         }
         return parts.dropFirst()
     }
 
     /// Applies the options. Returns the parts of the source, which begin with the first one that has no arguments.
-    private func options(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<Substring> {
+    private func options(_ parts: [Substring], to builder: inout ImgproxyJob) throws(ImageURLError) -> ArraySlice<
+        Substring
+    > {
         let count = parts.firstIndex { !$0.contains(configuration.separator) } ?? parts.endIndex
         guard count <= ImageJob.Bounds.options else { throw .tooManyOptions }
         for part in parts[..<count] {

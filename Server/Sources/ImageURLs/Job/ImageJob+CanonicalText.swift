@@ -33,8 +33,12 @@ extension ImageJob {
         if quarterTurns != 0 { text.add("turns", "\(quarterTurns)") }
         if flip != Flip() { text.add("mirror", flip.text) }
         if resize.mode != .fit { text.add("mode", resize.mode.rawValue) }
-        if resize.width.text != "-" || resize.height.text != "-" { text.add("size", resize.width.text, resize.height.text) }
-        if resize.minWidth != 0 || resize.minHeight != 0 { text.add("min", "\(resize.minWidth)", "\(resize.minHeight)") }
+        if resize.width.text != "-" || resize.height.text != "-" {
+            text.add("size", resize.width.text, resize.height.text)
+        }
+        if resize.minWidth != 0 || resize.minHeight != 0 {
+            text.add("min", "\(resize.minWidth)", "\(resize.minHeight)")
+        }
         if resize.zoomX != 1 || resize.zoomY != 1 { text.add("zoom", "\(resize.zoomX)", "\(resize.zoomY)") }
         if let dpr = resize.dpr, dpr != 1 { text.add("dpr", "\(dpr)") }
         if resize.enlarge { text.add("enlarge") }

@@ -24,7 +24,8 @@ extension ImageJob {
             case 3: self.init(red: digits[0] * 17, green: digits[1] * 17, blue: digits[2] * 17)
             case 6:
                 self.init(
-                    red: digits[0] * 16 + digits[1], green: digits[2] * 16 + digits[3], blue: digits[4] * 16 + digits[5])
+                    red: digits[0] * 16 + digits[1], green: digits[2] * 16 + digits[3], blue: digits[4] * 16 + digits[5]
+                )
             default: return nil
             }
         }
@@ -64,7 +65,11 @@ extension ImageJob {
 
         /// The address of the picture that the effect reads.
         var source: String? {
-            if case .watermark(let watermark) = self, case .url(let address) = watermark.picture { address } else { nil }
+            if case .watermark(let watermark) = self, case .url(let address) = watermark.picture {
+                address
+            } else {
+                nil
+            }
         }
 
         /// The name in a canonical text, by which effects of one kind replace each other where a URL may have only one.
@@ -150,7 +155,8 @@ extension ImageJob {
         public var size: Size
 
         public init(
-            picture: Picture = .configured, opacity: Double = 1, position: Position = .compass(.center), size: Size = .own
+            picture: Picture = .configured, opacity: Double = 1, position: Position = .compass(.center),
+            size: Size = .own
         ) {
             (self.picture, self.opacity, self.position, self.size) = (picture, opacity, position, size)
         }

@@ -144,7 +144,7 @@ extension ImageJob {
             case follows
             /// In pixels before `dpr` and `zoom`.
             case pixels(Int)
-            /// That of the source.
+            /// The same as in the source.
             case original
 
             /// The pixels, 0 where they are not stated.

@@ -83,13 +83,14 @@ public struct ImageJob: Sendable, Hashable {
     /// A ratio or width in the URL wins. The width of the client is in physical pixels, so it is divided by its ratio. A
     /// hint that is no sensible number, or would make the result larger than ``Bounds/side``, is ignored.
     public func applying(dpr: Double?, width: Int?) -> ImageJob {
-        let ratio = dpr.flatMap { $0 > 0 && $0 <= Bounds.dpr ? $0 : nil }
+        let ratio = dpr.flatMap { (Bounds.factor...Bounds.dpr).contains($0) ? $0 : nil }
         var job = self
         if job.resize.dpr == nil { job.resize.dpr = ratio }
         if job.resize.width == .unset {
             job.resize.width = .follows
             if let width, (1...Bounds.side).contains(width) {
-                job.resize.width = .pixels(min(max(1, Int((Double(width) / (ratio ?? 1)).rounded())), Bounds.side))
+                let pixels = (Double(width) / (ratio ?? 1)).rounded()
+                job.resize.width = .pixels(Int(min(max(pixels, 1), Double(Bounds.side))))
             }
         }
         if job.resize.height == .unset { job.resize.height = .follows }
@@ -116,10 +117,12 @@ extension ImageJob {
     public enum Bounds {
         /// Pixels of a side, an offset or a radius.
         public static let side = 100_000
-        /// Ratio of device pixels.
+        /// The greatest ratio of device pixels.
         public static let dpr = 16.0
-        /// Factor of `zoom`.
+        /// The greatest factor of `zoom`.
         public static let zoom = 100.0
+        /// The smallest factor of both.
+        public static let factor = 0.001
         /// Standard deviation of a blur, in pixels.
         public static let sigma = 500.0
         /// Bytes of a path.

@@ -33,7 +33,7 @@ public struct PlainURL: ImageURLGrammar {
     }
 
     public func job(at path: String) throws(ImageURLError) -> ImageJob {
-        let parts = try verified(try RequestPath(path).text)
+        let parts = try verified(RequestPath(path, hasQuery: true))
         var options = PlainWords(job: defaults)
         let words = parts.words.split(separator: ",", omittingEmptySubsequences: false)
         guard words.count <= ImageJob.Bounds.options else { throw .tooManyOptions }
@@ -52,18 +52,19 @@ public struct PlainURL: ImageURLGrammar {
         return keys.signature(of: slashed).map { "/s-\($0)\(slashed)" } ?? slashed
     }
 
-    private func verified(_ text: Substring) throws(ImageURLError) -> (words: Substring, source: Substring) {
-        guard text.hasPrefix("/s-") else {
+    private func verified(_ path: RequestPath) throws(ImageURLError) -> (words: Substring, source: Substring) {
+        guard path.text.hasPrefix("/s-") else {
             guard keys.admitsUnsigned("unsafe") else { throw .signature }
-            return try parts(text)
+            return try parts(path.text)
         }
-        let signed = try SignedPath(text)
+        let signed = try SignedPath(path)
         let written = try parts(signed.rest)
         let repaired = "/" + written.words + "/" + AddressText.withSlashes(written.source)
-        let forms = repaired == signed.rest ? [String(signed.rest)] : [String(signed.rest), repaired]
-        let isSigned = keys.firstSigned(forms, by: signed.signature.dropFirst(2)) != nil
-        guard isSigned || keys.admitsUnsigned("unsafe") else { throw .signature }
-        return written
+        let name = String(signed.signature.dropFirst(2))
+        do { return try parts(signed.verified(by: keys, name: name, repaired: Substring(repaired))) } catch {
+            guard error == .signature, keys.admitsUnsigned("unsafe") else { throw error }
+            return written
+        }
     }
 
     private func parts(_ text: Substring) throws(ImageURLError) -> (words: Substring, source: Substring) {

@@ -59,7 +59,7 @@ struct PlainWords {
             job.output.quality = try call.integer(0, in: 1...100)
             return "quality"
         }
-        job.resize.dpr = try call.positive(0, upTo: ImageJob.Bounds.dpr)
+        job.resize.dpr = try call.factor(0, upTo: ImageJob.Bounds.dpr)
         return "dpr"
     }
 
@@ -95,7 +95,7 @@ struct PlainWords {
     private mutating func effect(_ call: Arguments) throws(ImageURLError) -> String {
         switch call.option {
         case "blur", "sharpen":
-            guard let sigma = try call.positive(0, upTo: ImageJob.Bounds.sigma) else {
+            guard let sigma = try call.number(0, in: 0...ImageJob.Bounds.sigma), sigma > 0 else {
                 throw call.failure(0, "a number is expected")
             }
             job.setEffect(call.option, call.option == "blur" ? .blur(sigma: sigma) : .sharpen(sigma: sigma))

@@ -29,7 +29,8 @@ public struct SourceRules: Sendable, Hashable {
     public init(
         allowed: [String] = [], baseURL: String? = nil, schemes: Set<String> = ["http", "https"]
     ) throws(ConfigurationError) {
-        guard !schemes.contains("file"), schemes.allSatisfy({ AddressText.isScheme($0) && $0 == $0.lowercased() }) else {
+        guard !schemes.contains("file"), schemes.allSatisfy({ AddressText.isScheme($0) && $0 == $0.lowercased() })
+        else {
             throw ConfigurationError(setting: "schemes", reason: "'file' and texts that are no scheme are not possible")
         }
         self.schemes = schemes
@@ -98,7 +99,9 @@ private struct Rule: Sendable, Hashable {
             if digits == "*" {
                 port = .any
             } else {
-                guard let number = Int(digits), (1...65_535).contains(number) else { throw failure("its port is not valid") }
+                guard let number = Int(digits), (1...65_535).contains(number) else {
+                    throw failure("its port is not valid")
+                }
                 port = .only(number == SourceURL.defaultPort(of: scheme) ? nil : number)
             }
         } else {

@@ -56,14 +56,13 @@ public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        (0x21...0x7E).contains(byte) && !#""<>\^`{|}"#.utf8.contains(byte)
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\\") && !AddressText.isUnwise(byte)
     }
 
     private static func authority(_ text: Substring, scheme: String) throws(SourceRefusal) -> (String, Int?) {
         guard !text.contains("@") else { throw .credentials }
         guard scheme == "http" || scheme == "https" else {
-            guard scheme != "local" || text.isEmpty else { throw .host }
-            guard text.isEmpty || isName(text) else { throw .host }
+            guard scheme == "local" ? text.isEmpty : isName(text) else { throw .host }
             return (String(text), nil)
         }
         var host = text
@@ -134,12 +133,16 @@ public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a part of the path is `.` or `..`. Percent-encoded dots, slashes and backslashes count as such, for servers
-    /// differ in when they decode them.
+    /// Whether a part of the path is `.` or `..`, also with a parameter (`..;a`), which some servers leave out. Percent-encoded
+    /// dots, slashes, backslashes and semicolons count as such, for servers differ in when they decode them.
     private static func hasDots(_ path: String) -> Bool {
         let decoded = path.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive)
             .replacingOccurrences(of: "%2f", with: "/", options: .caseInsensitive)
             .replacingOccurrences(of: "%5c", with: "/", options: .caseInsensitive)
-        return decoded.split(separator: "/").contains { $0 == "." || $0 == ".." }
+            .replacingOccurrences(of: "%3b", with: ";", options: .caseInsensitive)
+        return decoded.split(separator: "/").contains { part in
+            let name = part.prefix { $0 != ";" }
+            return name == "." || name == ".."
+        }
     }
 }

@@ -166,7 +166,8 @@ struct ThumborFilters {
             if turns != 0 { job.effects.append(.rotate(quarterTurns: turns)) }
         case "round_corner":
             try call.limited(to: 5)
-            let radii = call[0]?.split(separator: "|", omittingEmptySubsequences: false).map { Numbers.integer($0) } ?? []
+            let radii =
+                call[0]?.split(separator: "|", omittingEmptySubsequences: false).map { Numbers.integer($0) } ?? []
             guard (1...2).contains(radii.count), let x = radii[0], let y = radii[radii.count - 1],
                 (0...ImageJob.Bounds.side).contains(x), (0...ImageJob.Bounds.side).contains(y)
             else { throw call.failure(0, "a radius, or two with | between, are expected") }
@@ -219,7 +220,8 @@ extension Arguments {
         let isFromEnd = text.hasPrefix("-")
         let isPercent = text.hasSuffix("p")
         let digits = text.dropFirst(isFromEnd ? 1 : 0).dropLast(isPercent ? 1 : 0)
-        guard !digits.isEmpty, ThumborPath.isDigits(digits), let count = Int(digits), count <= ImageJob.Bounds.side else {
+        guard !digits.isEmpty, ThumborPath.isDigits(digits), let count = Int(digits), count <= ImageJob.Bounds.side
+        else {
             throw failure(index, "a number, one with p, center or repeat are expected")
         }
         switch (isFromEnd, isPercent) {

@@ -23,7 +23,9 @@ struct ThumborPath {
             rest = rest[rest.index(after: end)...]
         }
         guard !rest.isEmpty else { throw .path("the source is missing") }
-        guard !rest.hasPrefix("filters:") else { throw .invalid("filters", rest.dropFirst(8), "')/' is missing behind it") }
+        guard !rest.hasPrefix("filters:") else {
+            throw .invalid("filters", rest.dropFirst(8), "')/' is missing behind it")
+        }
         (options, source) = (text[..<rest.startIndex], rest)
     }
 

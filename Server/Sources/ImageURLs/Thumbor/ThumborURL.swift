@@ -32,11 +32,12 @@ public struct ThumborURL: ImageURLGrammar {
     }
 
     public func job(at path: String) throws(ImageURLError) -> ImageJob {
-        let target = try RequestPath(path)
-        let signed = try SignedPath(target.text.prefix { $0 != "?" })
+        let signed = try SignedPath(RequestPath(path))
         let written = try ThumborPath(signed.rest)
         let repaired = Substring(written.options + AddressText.withSlashes(written.source))
-        let parts = try ThumborPath(signed.verified(by: keys, repaired: repaired))
+        // Clients encode the padding of the signature.
+        let name = AddressText.percentDecoded(signed.signature) ?? String(signed.signature)
+        let parts = try ThumborPath(signed.verified(by: keys, name: name, repaired: repaired))
         for part in [ThumborPath.Part.debug, .meta] {
             if let name = parts.parts[part] { throw .unsupported(String(name)) }
         }
