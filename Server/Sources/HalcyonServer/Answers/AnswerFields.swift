@@ -13,6 +13,8 @@ struct AnswerFields {
     let now: Date
     /// The fields of the request.
     let request: HTTPFields
+    /// The value of `Content-Disposition`, where it is known already.
+    var knownDisposition: String?
 
     /// Scripts in a vector run nowhere, and it loads nothing.
     static let vectorPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
@@ -24,7 +26,7 @@ struct AnswerFields {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentType] = encoded.mediaType
-        headers[.contentDisposition] = disposition
+        headers[.contentDisposition] = knownDisposition ?? disposition
         if answer.format == .svg { headers[.contentSecurityPolicy] = Self.vectorPolicy }
         var (status, body) = (HTTPResponse.Status.ok, encoded.data)
         if answer.isOriginal {
@@ -92,7 +94,8 @@ struct AnswerFields {
         return words.joined(separator: ", ")
     }
 
-    private var disposition: String {
+    /// The value of `Content-Disposition`.
+    var disposition: String {
         let name = job.filename ?? Self.name(of: job.source)
         return ContentDisposition(isAttachment: job.attachment, name: name)
             .value(fileExtension: answer.format.fileExtension)

@@ -16,6 +16,7 @@ struct ImageHandler: Sendable {
     let metrics: ServerMetrics
     let logger: Logger
     let time: TimeSource
+    let warm: WarmAnswers
 
     private static let infoPrefix = "/info/"
 
@@ -48,8 +49,9 @@ struct ImageHandler: Sendable {
     ) {
         let level: Logger.Level = response.status.code >= 500 ? .error : .info
         guard level >= logger.logLevel else { return }
+        // The source is told without its query, which may hold a secret.
         var fields: Logger.Metadata = [
-            "request_id": "\(id)", "method": "\(request.method.rawValue)", "source": "\(subject)",
+            "request_id": "\(id)", "method": "\(request.method.rawValue)", "source": "\(subject.prefix { $0 != "?" })",
             "status": .stringConvertible(response.status.code),
             "bytes": .stringConvertible(response.body.contentLength ?? 0),
             "seconds": .stringConvertible(Double(Int((duration / .microseconds(1)).rounded())) / 1e6),
@@ -63,11 +65,18 @@ struct ImageHandler: Sendable {
     ) async throws -> Response {
         let target = request.head.path ?? "/"
         guard target.utf8.count <= ImageJob.Bounds.path else { throw ImageURLError.tooLong }
+        let now = Int64(time.now.timeIntervalSince1970)
+        let key = warm.key(target, request.headers)
+        if let key, let (entry, answer) = warm.entry(for: key, service.originals, now: now) {
+            subject = entry.job.source
+            var fields = self.fields(answer, entry.job, request.headers)
+            fields.knownDisposition = entry.disposition
+            return fields.response()
+        }
         let isInfo = target.hasPrefix(Self.infoPrefix)
         let stated = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
-        // Without the query, which may hold a secret.
-        subject = String(stated.source.prefix { $0 != "?" })
-        if stated.isExpired(now: Int64(time.now.timeIntervalSince1970)) {
+        subject = stated.source
+        if stated.isExpired(now: now) {
             throw AnswerFailure(404, "expired", "the URL has expired")
         }
         let wishes = ClientWishes(request.headers, usesHints: configuration.answer.usesClientHints)
@@ -82,13 +91,18 @@ struct ImageHandler: Sendable {
         let address: Originals.Address
         do {
             address = try await service.originals.address(of: job, headers: headers)
-            if let known = try service.answer(inMemoryFor: job, at: address, accept: wishes.accept) {
-                return response(known, job, fields)
+            var answer = try service.answer(inMemoryFor: job, at: address, accept: wishes.accept)
+            if answer == nil {
+                answer = try await context.channel.whileClientWaits {
+                    try await service.answer(to: job, at: address, accept: wishes.accept)
+                }
             }
-            let answer = try await context.channel.whileClientWaits {
-                try await service.answer(to: job, at: address, accept: wishes.accept)
+            guard let answer else { throw CancellationError() }
+            let ready = self.fields(answer, job, fields)
+            if let key, !answer.isOriginal, service.originals.knownFacts(at: address)?.hash == answer.facts.hash {
+                warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key)
             }
-            return response(answer, job, fields)
+            return ready.response()
         } catch {
             guard let fallback,
                 let response = try await fallback.response(
@@ -98,9 +112,8 @@ struct ImageHandler: Sendable {
         }
     }
 
-    private func response(_ answer: ImageAnswer, _ job: ImageJob, _ fields: HTTPFields) -> Response {
+    private func fields(_ answer: ImageAnswer, _ job: ImageJob, _ fields: HTTPFields) -> AnswerFields {
         AnswerFields(answer: answer, job: job, configuration: configuration.answer, now: time.now, request: fields)
-            .response()
     }
 
     private func info(_ report: ImageReport, _ facts: SourceFacts, _ fields: HTTPFields) throws -> Response {

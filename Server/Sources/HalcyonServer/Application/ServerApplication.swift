@@ -56,7 +56,8 @@ public struct ServerApplication: Sendable {
         }
         handler = ImageHandler(
             service: service, grammars: try Self.grammars(configuration), configuration: configuration,
-            fallback: fallback, metrics: metrics, logger: logger, time: time)
+            fallback: fallback, metrics: metrics, logger: logger, time: time,
+            warm: WarmAnswers(configuration, time: time))
     }
 
     /// The grammars of URLs, in their order.
@@ -93,7 +94,8 @@ public struct ServerApplication: Sendable {
             download.hooks.redirect = redirect
         }
         if configuration.isolatesDecodes { settings.isolation = .isolated() }
-        settings.logger = logger
+        // A look into the caches that finds nothing is a failure for the pipeline, and nothing to tell for the server.
+        if configuration.logLevel <= .debug { settings.logger = logger }
         settings.tracer = PipelineTracer()
         return ImagePipeline(configuration: settings)
     }

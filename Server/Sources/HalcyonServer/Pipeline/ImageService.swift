@@ -3,6 +3,7 @@ import Halcyon
 import HalcyonCache
 import HalcyonSystem
 import ImageURLs
+import NIOPosix
 
 /// An encoded answer, and what its fields depend on.
 struct ImageAnswer: Sendable {
@@ -27,6 +28,7 @@ final class ImageService: Sendable {
     private let configuration: ServerConfiguration
     private let answers: MemoryCache<AnswerKey, EncodedImage>
     private let reports: MemoryCache<String, ImageReport>
+    private let trims: MemoryCache<TrimKey, Trimmed>
 
     init(
         _ pipeline: ImagePipeline, _ configuration: ServerConfiguration, rules: SourceRules, time: TimeSource = .system
@@ -39,7 +41,9 @@ final class ImageService: Sendable {
                 working: queue.pixels, waitingCount: queue.waiting, waitingCost: queue.waitingPixels,
                 waitingTime: queue.waitingTime), time: time)
         answers = MemoryCache(
-            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes), timeSource: time)
+            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 2), timeSource: time)
+        trims = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 2 << 20, timeToLive: .seconds(3600)), timeSource: time)
         reports = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: 8 << 20, timeToLive: .seconds(3600)), timeSource: time)
     }
@@ -49,7 +53,12 @@ final class ImageService: Sendable {
     /// - Throws: `ImageURLError` for a job that no source suits.
     func answer(inMemoryFor job: ImageJob, at address: Originals.Address, accept: AcceptField) throws -> ImageAnswer? {
         guard let facts = originals.knownFacts(at: address) else { return nil }
-        let plan = try plan(job, facts, accept)
+        var trimmed: PixelRect?
+        if let trim = Self.trim(of: job, facts) {
+            guard let known = trims.value(for: TrimKey(hash: facts.hash, trim: trim)) else { return nil }
+            trimmed = known.part
+        }
+        let plan = try plan(job, facts, trimmed, accept)
         guard !plan.isOriginal else { return nil }
         let (_, key) = request(for: plan, facts, address)
         return answers.value(for: key).map {
@@ -73,16 +82,55 @@ final class ImageService: Sendable {
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
         let facts = try await originals.facts(at: address)
-        let plan = try plan(job, facts, accept)
+        let plan = try plan(job, facts, try await trimmed(job, facts, address), accept)
         let encoded =
             plan.isOriginal
             ? try await originals.original(at: address) : try await encoded(plan, facts, address)
         return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: plan.isOriginal, facts: facts)
     }
 
-    private func plan(_ job: ImageJob, _ facts: SourceFacts, _ accept: AcceptField) throws -> JobPlan {
+    private func plan(
+        _ job: ImageJob, _ facts: SourceFacts, _ trimmed: PixelRect?, _ accept: AcceptField
+    ) throws -> JobPlan {
         try JobPlan(
-            job, facts, accept: accept, coders: pipeline.configuration.coders, configuration: configuration)
+            job, facts, trimmed: trimmed, accept: accept, coders: pipeline.configuration.coders,
+            configuration: configuration)
+    }
+
+    // MARK: - Borders
+
+    private struct TrimKey: Hashable {
+        let hash: String
+        let trim: ImageJob.Trim
+    }
+
+    private struct Trimmed {
+        let part: PixelRect?
+    }
+
+    /// The border that a job removes; nil for none, and for animations, whose frames have different ones.
+    private static func trim(of job: ImageJob, _ facts: SourceFacts) -> ImageJob.Trim? {
+        facts.info.isAnimated || job.raw ? nil : job.trim
+    }
+
+    /// Returns the part of a source without the border that a job removes: known by the hash of the bytes, or found in all pixels.
+    private func trimmed(
+        _ job: ImageJob, _ facts: SourceFacts, _ address: Originals.Address
+    ) async throws -> PixelRect? {
+        guard let trim = Self.trim(of: job, facts) else { return nil }
+        let key = TrimKey(hash: facts.hash, trim: trim)
+        if let known = trims.value(for: key) { return known.part }
+        var request = originals.request(for: facts, at: address)
+        request.decode = address.request.decode
+        let answerKey = AnswerKey(image: pipeline.key(for: request), encoding: .original)
+        let part = try await originals.holding(facts) { [request] in
+            try await work.withPlace(for: answerKey, cost: facts.pixels(firstFrameOnly: true)) {
+                let image = try await pipeline.image(for: request)
+                return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
+            }
+        }
+        trims.insert(Trimmed(part: part), for: key, cost: 128)
+        return part
     }
 
     private func request(

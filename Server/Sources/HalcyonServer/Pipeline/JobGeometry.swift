@@ -23,9 +23,10 @@ struct JobGeometry: Hashable {
 
     /// - Parameters:
     ///   - source: the size of the upright source.
+    ///   - trimmed: the part of it without its border; nil is all of it.
     ///   - isVector: whether the source has pixels of any size, so that it may always be enlarged.
-    init(_ job: ImageJob, source: PixelSize, isVector: Bool) {
-        part = Self.part(job, of: source)
+    init(_ job: ImageJob, source: PixelSize, trimmed: PixelRect? = nil, isVector: Bool) {
+        part = Self.part(job, of: source, trimmed: trimmed)
         let used = part?.size ?? source
         let turns = job.quarterTurns % 2 != 0
         let upright = turns ? used.transposed : used
@@ -41,18 +42,24 @@ struct JobGeometry: Hashable {
 
     // MARK: - Parts
 
-    private static func part(_ job: ImageJob, of source: PixelSize) -> PixelRect? {
+    private static func part(_ job: ImageJob, of source: PixelSize, trimmed: PixelRect?) -> PixelRect? {
         switch job.crop {
-        case nil: return nil
+        case nil: return trimmed
         case .box(let box):
-            let rect = PixelRect(
-                x: min(box.left, box.right), y: min(box.top, box.bottom), width: abs(box.right - box.left),
-                height: abs(box.bottom - box.top))
-            return rect.clamped(to: source)
+            let whole = trimmed ?? PixelRect(x: 0, y: 0, width: source.width, height: source.height)
+            let left = max(min(box.left, box.right), whole.x), top = max(min(box.top, box.bottom), whole.y)
+            let right = min(max(box.left, box.right), whole.x + whole.size.width)
+            let bottom = min(max(box.top, box.bottom), whole.y + whole.size.height)
+            guard left < right, top < bottom else { return trimmed }
+            return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
         case .area(let width, let height, let gravity):
-            let target = PixelSize(side(width, of: source.width), side(height, of: source.height))
-            if target == source { return nil }
-            return place(gravity ?? job.gravity, target, in: source, ratio: 1, source: source)
+            let whole = trimmed?.size ?? source
+            let target = PixelSize(side(width, of: whole.width), side(height, of: whole.height))
+            if target == whole { return trimmed }
+            var rect = place(gravity ?? job.gravity, target, in: whole, ratio: 1, part: trimmed, source: source)
+            rect.x += trimmed?.x ?? 0
+            rect.y += trimmed?.y ?? 0
+            return rect
         }
     }
 

@@ -17,8 +17,10 @@ struct JobPlan: Sendable {
     var cost = 1
 
     /// - Throws: `ImageURLError` for options that are not supported, and sizes above the limits.
+    ///
+    /// - Parameter trimmed: the part of the upright source without its border, for a job that removes it; nil is all of it.
     init(
-        _ job: ImageJob, _ facts: SourceFacts, accept: AcceptField, coders: CoderRegistry,
+        _ job: ImageJob, _ facts: SourceFacts, trimmed: PixelRect?, accept: AcceptField, coders: CoderRegistry,
         configuration: ServerConfiguration
     ) throws {
         let info = facts.info
@@ -31,8 +33,9 @@ struct JobPlan: Sendable {
         }
         try Self.requireSupport(job)
         let turns = job.autoRotate || info.orientation == .up ? [] : Self.undoing(info.orientation)
+        if !turns.isEmpty, trimmed != nil { throw ImageURLError.unsupported("trim with auto_rotate:0") }
         let upright = turns.isEmpty ? info.size : info.storedSize
-        let geometry = JobGeometry(job, source: upright, isVector: info.isVector)
+        let geometry = JobGeometry(job, source: upright, trimmed: trimmed, isVector: info.isVector)
         try Self.check(geometry.scaled, configuration.answer)
         addGeometry(geometry, of: job, from: upright, undoing: turns)
         var steps = JobSteps(job: job, geometry: geometry)
@@ -60,7 +63,6 @@ struct JobPlan: Sendable {
     }
 
     private static func requireSupport(_ job: ImageJob) throws {
-        if job.trim != nil { throw ImageURLError.unsupported("trim") }
         if job.gravity == .smart { throw ImageURLError.unsupported("gravity:sm") }
         if case .area(_, _, .smart)? = job.crop { throw ImageURLError.unsupported("crop:sm") }
         if job.watermark != nil { throw ImageURLError.unsupported("watermark") }

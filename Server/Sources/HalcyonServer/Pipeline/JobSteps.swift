@@ -124,7 +124,8 @@ struct JobSteps {
 
     /// The standard deviation of Gauss's curve that is cut off at a distance: a whole curve with the same one looks the same.
     private static func deviation(of sigma: Double, endingAt radius: Int) -> Double {
-        guard sigma > 0 else { return 0 }
+        guard sigma > 0, radius > 0 else { return 0 }
+        let radius = min(radius, 1000)
         var (sum, weights) = (0.0, 0.0)
         for distance in -radius...radius {
             let weight = exp(-Double(distance * distance) / (2 * sigma * sigma))

@@ -4,6 +4,7 @@ import HalcyonCache
 import HalcyonNetwork
 import HalcyonSystem
 import ImageURLs
+import NIOPosix
 import Synchronization
 
 /// The sources of jobs: what may be asked for, the facts about it, and its bytes.
@@ -92,6 +93,14 @@ final class Originals: Sendable {
         return parsed
     }
 
+    /// Whether a file is still the one of an address; true for all other sources.
+    func isCurrent(_ address: Address) -> Bool {
+        guard case .provider(let provider) = address.request.source, let source = provider as? FolderSource else {
+            return true
+        }
+        return source.isCurrent
+    }
+
     /// The facts of a source that are in memory and still hold.
     func knownFacts(at address: Address) -> SourceFacts? {
         address.key.flatMap { facts.value(for: $0, extending: .none) }
@@ -113,7 +122,7 @@ final class Originals: Sendable {
                 try await pipeline.encodedImage(for: address.request, as: .original)
             }
         }
-        return try remember(original, at: address)
+        return try await remember(original, at: address)
     }
 
     /// The request for bytes that a cache has, and that may be used without asking.
@@ -123,9 +132,12 @@ final class Originals: Sendable {
         return request
     }
 
-    private func remember(_ original: EncodedImage, at address: Address) throws -> SourceFacts {
-        let isolation = pipeline.configuration.isolation
-        let info = try pipeline.configuration.coders.probe(original.data, isolation: isolation)
+    private func remember(_ original: EncodedImage, at address: Address) async throws -> SourceFacts {
+        let (coders, isolation) = (pipeline.configuration.coders, pipeline.configuration.isolation)
+        // A worker may be busy, and no thread that tasks need is to wait for it.
+        let info = try await NIOThreadPool.singleton.runIfActive {
+            try coders.probe(original.data, isolation: isolation)
+        }
         let freshness = original.freshness
         let isKept = pipeline.cache.disk != nil && !freshness.isNotStored
         let isLocal = address.lastModified != nil

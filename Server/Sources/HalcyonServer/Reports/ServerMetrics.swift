@@ -9,6 +9,7 @@ final class ServerMetrics: Sendable {
     private let running = Atomic(0)
     private let duration: CoreMetrics.Timer
     private let bytes: Counter
+    private let requests = Mutex<[Int: Counter]>([:])
 
     init(_ registry: PrometheusRegistry) {
         self.registry = registry
@@ -38,15 +39,21 @@ final class ServerMetrics: Sendable {
         registry.addCounter("\(name)_refusals_total") { Double(numbers().refusals) }
     }
 
+    private func requests(_ status: Int) -> Counter {
+        if let known = requests.withLock({ $0[status] }) { return known }
+        let made = Counter(
+            label: "halcyon_server_requests_total", dimensions: [("status", String(status))], factory: registry)
+        requests.withLock { $0[status] = made }
+        return made
+    }
+
     func began() {
         running.add(1, ordering: .relaxed)
     }
 
     func ended(_ status: Int, _ time: Duration, bytes count: Int) {
         running.subtract(1, ordering: .relaxed)
-        Counter(
-            label: "halcyon_server_requests_total", dimensions: [("status", String(status))], factory: registry
-        ).increment()
+        requests(status).increment()
         duration.recordNanoseconds(Int64(time / .nanoseconds(1)))
         bytes.increment(by: count)
     }

@@ -39,6 +39,12 @@ struct SourceFolder: Sendable {
         return FolderSource(folder: self, path: path, stamp: stamp)
     }
 
+    /// Returns the stamp that a file has now; nil if it is none of the folder. The look blocks for as long as the kernel takes to open
+    /// a file.
+    func stamp(at path: String) -> FolderSource.Stamp? {
+        try? open(path).stamp
+    }
+
     /// Returns the bytes of a file that still has its stamp.
     func data(at path: String, stamp: FolderSource.Stamp) async throws -> Data {
         try await NIOThreadPool.singleton.runIfActive {
@@ -102,6 +108,9 @@ struct FolderSource: ImageDataProvider {
 
     /// Encodings alone: the bytes are as easily had as those of the cache.
     var diskLevels: CacheLevels { .diskProcessed }
+
+    /// Whether the file still has its stamp.
+    var isCurrent: Bool { folder.stamp(at: path) == stamp }
 
     /// The moment of the file's last change.
     var lastModified: Date { Date(timeIntervalSince1970: Double(stamp.seconds)) }
