@@ -78,6 +78,33 @@ import Testing
         }
     }
 
+    @Test func watermarksAtTheirPlaces() async throws {
+        let mark = ServerFixture.root.appending(path: "Tests/Fixtures/jpeg/baseline-420.jpg")
+        let source = try Image(data: ServerFixture.fixture("jpeg/orientation-1.jpg"))
+        let small = try Image(data: Data(contentsOf: mark)).processed(by: [
+            .resize(to: PixelSize(24, 16), mode: .stretch, upscale: true)
+        ])
+        try await ServerFixture.run {
+            $0.answer.watermark = mark.path(percentEncoded: false)
+        } _: { server async throws in
+            let address = try server.serve("jpeg/orientation-1.jpg")
+            let answer = try await server.get("/_/wm:1:soea:0:0:0.5/plain/\(address)@png")
+            #expect(answer.status == 200, "\(String(decoding: answer.body.prefix(200), as: UTF8.self))")
+            let image = try answer.image()
+            let part = PixelRect(x: image.width - 24, y: image.height - 16, width: 24, height: 16)
+            let laid = try image.processed(by: [.crop(part)]).pixels(layout: .rgb)
+            #expect(laid == (try small.pixels(layout: .rgb)))
+            let corner = try #require(image.color(x: 0, y: 0))
+            #expect(corner == source.color(x: 0, y: 0))
+            // The second answer is the same, from memory.
+            #expect(try await server.get("/_/wm:1:soea:0:0:0.5/plain/\(address)@png").body == answer.body)
+        }
+        try await ServerFixture.run { server async throws in
+            let address = try server.serve("jpeg/baseline-420.jpg")
+            #expect(try await server.get("/_/wm:1/plain/\(address)").status == 422)
+        }
+    }
+
     @Test func animationsStayAnimations() async throws {
         try await ServerFixture.run { server async throws in
             let address = try server.serve("png/apng.png", as: "a.png")

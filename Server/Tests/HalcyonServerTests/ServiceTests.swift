@@ -131,7 +131,7 @@ import Testing
             ] {
                 #expect(text.contains("\n\(line)\n"), "\(line)")
             }
-            // Those of the pipeline are in the same text.
+            // The same text has the metrics of the pipeline.
             #expect(text.contains("# TYPE halcyon_transfers_total counter"))
             #expect(try await server.get("/metrics").status != 200)
         }

@@ -5,19 +5,7 @@ import ImageURLs
 
 /// The picture that stands in for sources that have none, at the size and in the format that were asked for.
 struct FallbackPicture: Sendable {
-    private let folder: SourceFolder
-    private let name: String
-
-    /// - Throws: `ServerConfigurationError` if there is no such file.
-    init(path: String, maximumBytes: Int) throws {
-        let url = URL(filePath: path)
-        name = url.lastPathComponent
-        folder = try SourceFolder(
-            path: url.deletingLastPathComponent().path(percentEncoded: false), maximumBytes: maximumBytes)
-        guard FileManager.default.isReadableFile(atPath: path) else {
-            throw ServerConfigurationError.badValue(key: "answer.fallback", reason: "there is no file \(path)")
-        }
-    }
+    let picture: LocalPicture
 
     /// Returns the answer in the place of a failure; nil if the failure is not the source's.
     func response(
@@ -31,11 +19,7 @@ struct FallbackPicture: Sendable {
         var job = job
         job.raw = false
         job.skipProcessing = []
-        let source = try await folder.source(at: name)
-        var request = ImageRequest(.provider(source))
-        request.decode = JobPlan.decodeOptions(job, configuration.source)
-        let address = Originals.Address(
-            request: request, key: "fallback \(source.cacheKey)", lastModified: source.lastModified)
+        let address = try await picture.address(for: job, configuration.source)
         let answer = try await service.answer(to: job, at: address, accept: accept)
         var headers: HTTPFields = [
             .contentType: answer.encoded.mediaType, .eTag: answer.encoded.etag,

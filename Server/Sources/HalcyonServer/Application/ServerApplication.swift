@@ -52,7 +52,9 @@ public struct ServerApplication: Sendable {
         let service = try ImageService(pipeline, configuration, rules: rules, time: time)
         metrics.observe(service)
         let fallback = try configuration.answer.fallback.map {
-            try FallbackPicture(path: $0, maximumBytes: configuration.source.maximumBytes)
+            FallbackPicture(
+                picture: try LocalPicture(
+                    path: $0, key: "answer.fallback", maximumBytes: configuration.source.maximumBytes))
         }
         handler = ImageHandler(
             service: service, grammars: try Self.grammars(configuration), configuration: configuration,

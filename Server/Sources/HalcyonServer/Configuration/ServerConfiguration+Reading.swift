@@ -25,7 +25,8 @@ extension ServerConfiguration {
         "url.grammars", "url.presets", "url.onlyPresets", "signature.keys", "signature.salts", "signature.size",
         "signature.thumborKeys", "answer.formats",
         "answer.maximumAvifPixels", "answer.quality", "answer.ttl", "answer.lastModified", "answer.clientHints",
-        "answer.fallback", "answer.fallbackStatus", "answer.fallbackTtl", "answer.maximumSide", "answer.maximumPixels",
+        "answer.fallback", "answer.watermark", "answer.fallbackStatus", "answer.fallbackTtl", "answer.maximumSide",
+        "answer.maximumPixels",
         "cache.folder", "cache.diskBytes", "cache.memoryBytes", "queue.transfers", "queue.pixels", "queue.waiting",
         "queue.waitingPixels", "queue.waitingTime", "isolation", "log.level",
     ]
@@ -74,6 +75,7 @@ extension ServerConfiguration {
         try reader.set("answer.lastModified", &answer.sendsLastModified)
         try reader.set("answer.clientHints", &answer.usesClientHints)
         try reader.set("answer.fallback", &answer.fallback)
+        try reader.set("answer.watermark", &answer.watermark)
         try reader.set("answer.fallbackStatus", &answer.fallbackStatus, in: 0...599)
         guard answer.fallbackStatus == 0 || answer.fallbackStatus >= 200 else {
             throw ServerConfigurationError.badValue(key: "answer.fallbackStatus", reason: "it is 0, or from 200 to 599")

@@ -113,6 +113,8 @@ public struct ServerConfiguration: Sendable {
         public var usesClientHints = false
         /// A picture that is sent where a source has none; a path, none by default.
         public var fallback: String?
+        /// The picture that URLs lay on others without naming one; a path, none by default.
+        public var watermark: String?
         /// The status of an answer with the fallback picture, 200 by default; 0 is that of the failure.
         public var fallbackStatus = 200
         /// The seconds for which the fallback picture may be kept, 60 by default.

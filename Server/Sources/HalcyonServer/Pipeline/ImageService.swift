@@ -29,6 +29,9 @@ final class ImageService: Sendable {
     private let answers: MemoryCache<AnswerKey, EncodedImage>
     private let reports: MemoryCache<String, ImageReport>
     private let trims: MemoryCache<TrimKey, Trimmed>
+    private let marks: MemoryCache<String, WatermarkPicture>
+    /// The server's own watermark; nil if there is none.
+    private let ownMark: LocalPicture?
 
     init(
         _ pipeline: ImagePipeline, _ configuration: ServerConfiguration, rules: SourceRules, time: TimeSource = .system
@@ -42,6 +45,12 @@ final class ImageService: Sendable {
                 waitingTime: queue.waitingTime), time: time)
         answers = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 2), timeSource: time)
+        marks = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 16 << 20, timeToLive: .seconds(3600)), timeSource: time)
+        ownMark = try configuration.answer.watermark.map {
+            try LocalPicture(
+                path: $0, key: "answer.watermark", maximumBytes: configuration.source.maximumBytes)
+        }
         trims = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: 2 << 20, timeToLive: .seconds(3600)), timeSource: time)
         reports = MemoryCache(
@@ -53,12 +62,13 @@ final class ImageService: Sendable {
     /// - Throws: `ImageURLError` for a job that no source suits.
     func answer(inMemoryFor job: ImageJob, at address: Originals.Address, accept: AcceptField) throws -> ImageAnswer? {
         guard let facts = originals.knownFacts(at: address) else { return nil }
+        if !job.raw, !Self.watermarks(of: job).isEmpty { return nil }
         var trimmed: PixelRect?
         if let trim = Self.trim(of: job, facts) {
             guard let known = trims.value(for: TrimKey(hash: facts.hash, trim: trim)) else { return nil }
             trimmed = known.part
         }
-        let plan = try plan(job, facts, trimmed, accept)
+        let plan = try plan(job, facts, trimmed, [:], accept)
         guard !plan.isOriginal else { return nil }
         let (_, key) = request(for: plan, facts, address)
         return answers.value(for: key).map {
@@ -82,7 +92,8 @@ final class ImageService: Sendable {
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
         let facts = try await originals.facts(at: address)
-        let plan = try plan(job, facts, try await trimmed(job, facts, address), accept)
+        let plan = try plan(
+            job, facts, try await trimmed(job, facts, address), try await watermarks(of: job), accept)
         let encoded =
             plan.isOriginal
             ? try await originals.original(at: address) : try await encoded(plan, facts, address)
@@ -90,11 +101,58 @@ final class ImageService: Sendable {
     }
 
     private func plan(
-        _ job: ImageJob, _ facts: SourceFacts, _ trimmed: PixelRect?, _ accept: AcceptField
+        _ job: ImageJob, _ facts: SourceFacts, _ trimmed: PixelRect?,
+        _ watermarks: [ImageJob.Watermark.Picture: WatermarkPicture], _ accept: AcceptField
     ) throws -> JobPlan {
         try JobPlan(
-            job, facts, trimmed: trimmed, accept: accept, coders: pipeline.configuration.coders,
+            job, facts, trimmed: trimmed, watermarks: watermarks, accept: accept, coders: pipeline.configuration.coders,
             configuration: configuration)
+    }
+
+    // MARK: - Watermarks
+
+    private static func watermarks(of job: ImageJob) -> Set<ImageJob.Watermark.Picture> {
+        var pictures = Set(
+            job.effects.compactMap { effect in
+                if case .watermark(let watermark) = effect { watermark.picture } else { nil }
+            })
+        if let watermark = job.watermark { pictures.insert(watermark.picture) }
+        return pictures
+    }
+
+    /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high.
+    private func watermarks(of job: ImageJob) async throws -> [ImageJob.Watermark.Picture: WatermarkPicture] {
+        var found: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
+        guard !job.raw else { return found }
+        for picture in Self.watermarks(of: job) {
+            let address: Originals.Address
+            switch picture {
+            case .url(let source): address = try await originals.address(of: ImageJob(source: source), headers: [:])
+            case .configured:
+                guard let ownMark else { throw ImageURLError.unsupported("watermark") }
+                address = try await ownMark.address(for: ImageJob(source: ""), configuration.source)
+            }
+            found[picture] = try await watermark(at: address)
+        }
+        return found
+    }
+
+    private func watermark(at address: Originals.Address) async throws -> WatermarkPicture {
+        let facts = try await originals.facts(at: address)
+        if let known = marks.value(for: facts.hash) { return known }
+        var request = originals.request(for: facts, at: address)
+        request.decode = address.request.decode
+        request.decode.target = TargetSize(PixelSize(2048, 2048))
+        request.decode.firstFrameOnly = true
+        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
+        let image = try await originals.holding(facts) { [request] in
+            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
+                try await pipeline.image(for: request)
+            }
+        }
+        let picture = WatermarkPicture(hash: facts.hash, image: image)
+        marks.insert(picture, for: facts.hash, cost: image.bitmap.byteCount)
+        return picture
     }
 
     // MARK: - Borders

@@ -18,9 +18,12 @@ struct JobPlan: Sendable {
 
     /// - Throws: `ImageURLError` for options that are not supported, and sizes above the limits.
     ///
-    /// - Parameter trimmed: the part of the upright source without its border, for a job that removes it; nil is all of it.
+    /// - Parameters:
+    ///   - trimmed: the part of the upright source without its border, for a job that removes it; nil is all of it.
+    ///   - watermarks: the pictures that the job lays on others.
     init(
-        _ job: ImageJob, _ facts: SourceFacts, trimmed: PixelRect?, accept: AcceptField, coders: CoderRegistry,
+        _ job: ImageJob, _ facts: SourceFacts, trimmed: PixelRect? = nil,
+        watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:], accept: AcceptField, coders: CoderRegistry,
         configuration: ServerConfiguration
     ) throws {
         let info = facts.info
@@ -38,7 +41,7 @@ struct JobPlan: Sendable {
         let geometry = JobGeometry(job, source: upright, trimmed: trimmed, isVector: info.isVector)
         try Self.check(geometry.scaled, configuration.answer)
         addGeometry(geometry, of: job, from: upright, undoing: turns)
-        var steps = JobSteps(job: job, geometry: geometry)
+        var steps = JobSteps(job: job, geometry: geometry, watermarks: watermarks)
         try steps.addAll()
         processors += steps.processors
         size = steps.size
@@ -65,7 +68,6 @@ struct JobPlan: Sendable {
     private static func requireSupport(_ job: ImageJob) throws {
         if job.gravity == .smart { throw ImageURLError.unsupported("gravity:sm") }
         if case .area(_, _, .smart)? = job.crop { throw ImageURLError.unsupported("crop:sm") }
-        if job.watermark != nil { throw ImageURLError.unsupported("watermark") }
         if !job.metadata.strip { throw ImageURLError.unsupported("strip_metadata:0") }
     }
 

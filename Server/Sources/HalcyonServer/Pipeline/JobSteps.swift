@@ -6,11 +6,15 @@ import ImageURLs
 struct JobSteps {
     let job: ImageJob
     let geometry: JobGeometry
+    /// The pictures that the job lays on others.
+    let watermarks: [ImageJob.Watermark.Picture: WatermarkPicture]
     private(set) var processors: [any ImageProcessor] = []
     private(set) var size: PixelSize
 
-    init(job: ImageJob, geometry: JobGeometry) {
-        (self.job, self.geometry, size) = (job, geometry, geometry.size)
+    init(
+        job: ImageJob, geometry: JobGeometry, watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
+    ) {
+        (self.job, self.geometry, self.watermarks, size) = (job, geometry, watermarks, geometry.size)
     }
 
     /// - Throws: `ImageURLError.unsupported` with the option's name.
@@ -24,6 +28,13 @@ struct JobSteps {
         if let gravity = job.extendAspectRatio { try extendRatio(gravity) }
         addPadding()
         if let color = job.background { processors.append(.blend(.over, background: Self.color(color))) }
+        if let watermark = job.watermark { try add(watermark) }
+    }
+
+    private mutating func add(_ watermark: ImageJob.Watermark) throws {
+        guard let picture = watermarks[watermark.picture] else { throw ImageURLError.unsupported("watermark") }
+        guard watermark.opacity > 0 else { return }
+        processors.append(try PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio))
     }
 
     private var clear: Color { job.background.map(Self.color) ?? .clear }
@@ -90,7 +101,7 @@ struct JobSteps {
             guard x == y else { throw ImageURLError.unsupported("round_corner of an ellipse") }
             let background = transparent ? Color.clear : Self.color(color)
             processors.append(.roundCorners(.pixels(Double(x)), background: background))
-        case .watermark: throw ImageURLError.unsupported("watermark")
+        case .watermark(let watermark): try add(watermark)
         case .fill(let fill, let behind): try add(fill, behindTransparency: behind)
         }
     }
