@@ -144,6 +144,26 @@ import UnixSignals
     }
 }
 
+/// The end of a server that has requests which never end.
+@Suite(.serialized) struct ShutdownTests {
+    @Test func theServerWaitsNoLongerThanItsLimit() async throws {
+        try await ServerFixture.run(signals: [.sigusr2]) {
+            $0.http.shutdownTimeout = .milliseconds(300)
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+            let connection = try LoopbackConnection(port: server.port)
+            try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
+            try await server.transport.waitForRequests(1)
+            kill(getpid(), SIGUSR2)
+            try await blocking { while try !connection.receive().isEmpty {} }
+            try await server.transport.waitForCancellations(1)
+            #expect(!gate.isOpen)
+            try await until { (try? LoopbackConnection(port: server.reports)) == nil }
+        }
+    }
+}
+
 /// Pictures that are longer than what a connection holds.
 enum LargePicture {
     /// A BMP of 24 bits, all black.
