@@ -77,6 +77,20 @@ import Testing
         }
     }
 
+    @Test func aKeyForOneGrammarClosesTheOthers() async throws {
+        try await ServerFixture.run {
+            $0.url.grammars = [.imgproxy, .plain, .thumbor]
+            $0.signature.keys = ["736563726574"]
+            $0.signature.salts = ["68656C6C6F"]
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            for path in ["/unsafe/24x24/\(source)", "/fit-24x24/\(source)", "/unsafe/w:24/plain/\(source)"] {
+                #expect(try await server.get(path).status == 403, "\(path)")
+            }
+            #expect(server.transport.requestCount == 0)
+        }
+    }
+
     @Test func jobsThatAreNotPossible() async throws {
         try await ServerFixture.run { server async throws in
             let source = try server.serve("jpeg/baseline-420.jpg")

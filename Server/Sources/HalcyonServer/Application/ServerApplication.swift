@@ -105,7 +105,10 @@ public struct ServerApplication: Sendable {
     private static func grammars(_ configuration: ServerConfiguration) throws -> [any ImageURLGrammar] {
         let signature = configuration.signature
         let pairs = zip(signature.keys, signature.salts).map { (key: $0, salt: $1) }
-        let keys = try URLKeys.imgproxy(pairs, size: signature.size, policy: .unsignedWithoutKeys)
+        // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
+        let policy: URLKeys.Policy =
+            signature.keys.isEmpty && signature.thumborKeys.isEmpty ? .unsignedWithoutKeys : .signedOnly
+        let keys = try URLKeys.imgproxy(pairs, size: signature.size, policy: policy)
         var imgproxy = ImgproxyURL.Configuration()
         imgproxy.presets = try ImgproxyPresets(configuration.url.presets)
         imgproxy.onlyPresets = configuration.url.onlyPresets
@@ -114,7 +117,7 @@ public struct ServerApplication: Sendable {
             case .plain: PlainURL(keys: keys)
             case .imgproxy: ImgproxyURL(keys: keys, configuration: imgproxy)
             case .thumbor:
-                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: .unsignedWithoutKeys))
+                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy))
             }
         }
     }
