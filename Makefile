@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs screenshots fixtures example-server example-gtk follow install uninstall deb deb-check fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs screenshots fixtures example-server example-gtk serve test-server follow install uninstall deb deb-check fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -53,6 +53,14 @@ fixtures:
 example-server:
 	scripts/test-thumbnail-server
 
+# Builds Halcyon Server, runs it on the loopback with the demo's pictures and prints three URLs.
+serve:
+	scripts/serve
+
+# Builds Halcyon Server and its tests, and runs them.
+test-server:
+	scripts/test-server
+
 # Builds the views for programs in C, and the examples in C, Vala and Python, which show a picture.
 example-gtk:
 	scripts/test-gtk-examples
@@ -85,4 +93,4 @@ fresh:
 	scripts/fresh
 
 clean:
-	rm -rf .build Benchmarks/.build Fuzz/.build Examples/*/.build demo/contact-sheet.png
+	rm -rf .build Benchmarks/.build Fuzz/.build Server/.build Examples/*/.build demo/contact-sheet.png

@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Language mode 6 is the tools version's default; a warning is an error everywhere.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// Products of the library; the formats are found by being linked.
+let halcyon: [Target.Dependency] = [
+    "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonObservability", "HalcyonRAW", "HalcyonSVG",
+    "HalcyonTIFF",
+].map { .product(name: $0, package: "halcyon") }
+
+/// The packages of servers in Swift.
+let packages: [Target.Dependency] = [
+    .product(name: "Configuration", package: "swift-configuration"),
+    .product(name: "CoreMetrics", package: "swift-metrics"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdCore", package: "hummingbird"),
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    .product(name: "SystemPackage", package: "swift-system"),
+    .product(name: "Tracing", package: "swift-distributed-tracing"),
+    .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+]
+
+let package = Package(
+    name: "halcyon-server",
+    products: [
+        .executable(name: "halcyon-server", targets: ["halcyon-server"])
+    ],
+    dependencies: [
+        .package(name: "halcyon", path: "..", traits: ["Observability"]),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // The languages of URLs, without any work on pictures.
+        .target(
+            name: "ImageURLs", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
+        .target(name: "HalcyonServer", dependencies: ["ImageURLs"] + halcyon + packages, swiftSettings: strict),
+        .executableTarget(name: "halcyon-server", dependencies: ["HalcyonServer"], swiftSettings: strict),
+        .testTarget(name: "ImageURLsTests", dependencies: ["ImageURLs"], swiftSettings: strict),
+        .testTarget(
+            name: "HalcyonServerTests",
+            dependencies: ["HalcyonServer", .product(name: "HalcyonTesting", package: "halcyon")] + halcyon + packages,
+            swiftSettings: strict),
+    ]
+)

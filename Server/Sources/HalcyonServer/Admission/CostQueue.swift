@@ -1,0 +1,129 @@
+import Halcyon
+import HalcyonSystem
+import Synchronization
+
+/// A queue by cost in front of work that takes much of the machine: a bound of the cost at work, bounds of the places that wait,
+/// and a refusal at once for all others.
+///
+/// Places are taken in the order of their arrival, the higher priority first. Callers with the same key share one place. A caller
+/// whose task is cancelled leaves its place at once. Entering and leaving take one lock and a time that grows with the places
+/// that wait.
+public final class CostQueue<Key: Hashable & Sendable>: Sendable {
+    /// The numbers of a queue at one moment.
+    public struct Statistics: Hashable, Sendable {
+        /// The places at work, and their cost.
+        public var working = 0
+        public var workingCost = 0
+        /// The places that wait, and their cost.
+        public var waiting = 0
+        public var waitingCost = 0
+        /// The callers that have these places or wait for them.
+        public var callers = 0
+        /// The callers that were refused so far.
+        public var refusals = 0
+    }
+
+    private struct Books {
+        var state: CostQueueState<Key>
+        var turns: [Int: CheckedContinuation<Void, any Error>] = [:]
+        var timers: [Int: Task<Void, Never>] = [:]
+        var members = 0
+        var refusals = 0
+    }
+
+    /// The bounds.
+    public let limits: CostQueueLimits
+    private let time: TimeSource
+    private let books: Mutex<Books>
+
+    /// Creates a queue.
+    ///
+    /// - Parameter time: the clock of the waiting times, the system's by default.
+    public init(limits: CostQueueLimits, time: TimeSource = .system) {
+        (self.limits, self.time) = (limits, time)
+        books = Mutex(Books(state: CostQueueState(limits: limits)))
+    }
+
+    /// The numbers of the queue now.
+    public var statistics: Statistics {
+        books.withLock {
+            Statistics(
+                working: $0.state.workingCount, workingCost: $0.state.workingCost, waiting: $0.state.waitingCount,
+                waitingCost: $0.state.waitingCost, callers: $0.state.memberCount, refusals: $0.refusals)
+        }
+    }
+
+    /// Waits for a place, does the work and gives the place back.
+    ///
+    /// - Parameters:
+    ///   - key: callers with equal keys have one place together, whose cost is that of the first.
+    ///   - cost: at least 1; less counts as 1.
+    /// - Throws: `CostQueueRefusal`; `CancellationError`; the errors of the work.
+    public nonisolated(nonsending) func withPlace<Value>(
+        for key: Key, cost: Int, priority: RequestPriority = .normal,
+        _ work: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let member = books.withLock { books in
+            books.members += 1
+            return books.members
+        }
+        try await withTaskCancellationHandler {
+            try await wait(member, key, cost: max(cost, 1), priority)
+        } onCancel: {
+            end(member, throwing: CancellationError())
+        }
+        defer { leave(member) }
+        return try await work()
+    }
+
+    private nonisolated(nonsending) func wait(
+        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority
+    ) async throws {
+        try await withCheckedThrowingContinuation { turn in
+            let result: Result<Void, any Error>? = books.withLock { books in
+                // A cancellation that comes later finds the continuation.
+                if Task.isCancelled { return .failure(CancellationError()) }
+                switch books.state.enter(member, key, cost: cost, priority: priority) {
+                case .admitted: return .success(())
+                case .refused(let refusal):
+                    books.refusals += 1
+                    return .failure(refusal)
+                case .waits:
+                    books.turns[member] = turn
+                    books.timers[member] = Task { [self] in
+                        guard (try? await time.wait(for: limits.waitingTime)) != nil else { return }
+                        end(member, throwing: CostQueueRefusal.waitedTooLong)
+                    }
+                    return nil
+                }
+            }
+            if let result { turn.resume(with: result) }
+        }
+    }
+
+    /// Ends the wait of a caller; nothing happens if it has its place.
+    private func end(_ member: Int, throwing error: any Error) {
+        let (turn, admitted) = books.withLock { books -> (CheckedContinuation<Void, any Error>?, [Turn]) in
+            guard let turn = books.turns.removeValue(forKey: member) else { return (nil, []) }
+            books.timers.removeValue(forKey: member)?.cancel()
+            if error is CostQueueRefusal { books.refusals += 1 }
+            return (turn, Self.turns(of: books.state.leave(member), &books))
+        }
+        turn?.resume(throwing: error)
+        for turn in admitted { turn.resume() }
+    }
+
+    private func leave(_ member: Int) {
+        let admitted = books.withLock { Self.turns(of: $0.state.leave(member), &$0) }
+        for turn in admitted { turn.resume() }
+    }
+
+    private typealias Turn = CheckedContinuation<Void, any Error>
+
+    private static func turns(of members: [Int], _ books: inout Books) -> [Turn] {
+        members.compactMap { member in
+            books.timers.removeValue(forKey: member)?.cancel()
+            return books.turns.removeValue(forKey: member)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Halcyon
+
+/// The bounds of a `CostQueue`. Costs are pixels where it stands before decodes, and one each before transfers.
+public struct CostQueueLimits: Hashable, Sendable {
+    /// The cost of all work at the same time. Work that costs more alone waits until there is no other, and then runs.
+    public var working: Int
+    /// The number of places that wait.
+    public var waitingCount: Int
+    /// The cost of all places that wait.
+    public var waitingCost: Int
+    /// The longest wait of one caller.
+    public var waitingTime: Duration
+
+    /// Creates bounds.
+    public init(working: Int, waitingCount: Int, waitingCost: Int, waitingTime: Duration) {
+        (self.working, self.waitingCount, self.waitingCost) = (working, waitingCount, waitingCost)
+        self.waitingTime = waitingTime
+    }
+}
+
+/// The reason why a `CostQueue` has no place for a caller.
+public enum CostQueueRefusal: Error, Hashable, Sendable {
+    /// Too many places wait.
+    case crowded
+    /// The places that wait cost too much together.
+    case expensive
+    /// The caller has waited too long.
+    case waitedTooLong
+}
+
+/// The books of a `CostQueue`, a value without clocks and threads.
+///
+/// Callers with the same key share one place: they wait together, and work once. A place is free when the last of them has left.
+struct CostQueueState<Key: Hashable & Sendable> {
+    enum Entry: Equatable {
+        case admitted
+        case waits
+        case refused(CostQueueRefusal)
+    }
+
+    private struct Place {
+        let cost: Int
+        /// The number of its arrival, by which places of one priority are in order.
+        let order: Int
+        var priority: RequestPriority
+        var members: Set<Int>
+        var isWorking: Bool
+    }
+
+    let limits: CostQueueLimits
+    private(set) var workingCost = 0
+    private(set) var workingCount = 0
+    private(set) var waitingCost = 0
+    private(set) var waitingCount = 0
+    private var places: [Key: Place] = [:]
+    private var keys: [Int: Key] = [:]
+    private var arrivals = 0
+
+    init(limits: CostQueueLimits) {
+        self.limits = limits
+    }
+
+    /// Lets a caller in, or gives it a place among those that wait.
+    mutating func enter(_ member: Int, _ key: Key, cost: Int, priority: RequestPriority) -> Entry {
+        if var place = places[key] {
+            place.members.insert(member)
+            place.priority = max(place.priority, priority)
+            places[key] = place
+            keys[member] = key
+            return place.isWorking ? .admitted : .waits
+        }
+        // Nothing overtakes those that wait with its priority or a higher one.
+        let overtakes = places.values.contains { !$0.isWorking && $0.priority >= priority }
+        let works = !overtakes && fits(cost)
+        if !works {
+            if waitingCount >= limits.waitingCount { return .refused(.crowded) }
+            let (sum, overflows) = waitingCost.addingReportingOverflow(cost)
+            // A single place may cost more than the bound, as it may among those at work.
+            if overflows || (sum > limits.waitingCost && waitingCount > 0) { return .refused(.expensive) }
+        }
+        arrivals += 1
+        places[key] = Place(cost: cost, order: arrivals, priority: priority, members: [member], isWorking: works)
+        keys[member] = key
+        count(cost, isWorking: works, by: 1)
+        return works ? .admitted : .waits
+    }
+
+    /// Takes a caller out, whether it works, waits or has left before.
+    ///
+    /// - Returns: the callers that are let in now.
+    mutating func leave(_ member: Int) -> [Int] {
+        guard let key = keys.removeValue(forKey: member), var place = places[key] else { return [] }
+        place.members.remove(member)
+        guard place.members.isEmpty else {
+            places[key] = place
+            return []
+        }
+        places[key] = nil
+        count(place.cost, isWorking: place.isWorking, by: -1)
+        return admit()
+    }
+
+    /// The callers that have places, at work or waiting.
+    var memberCount: Int { keys.count }
+
+    private func fits(_ cost: Int) -> Bool {
+        if workingCount == 0 { return true }
+        let (sum, overflows) = workingCost.addingReportingOverflow(cost)
+        return !overflows && sum <= limits.working
+    }
+
+    private mutating func count(_ cost: Int, isWorking: Bool, by sign: Int) {
+        if isWorking {
+            workingCost += sign * cost
+            workingCount += sign
+        } else {
+            waitingCost += sign * cost
+            waitingCount += sign
+        }
+    }
+
+    /// Lets in those that wait, in their order, up to the first for which there is no room: one that costs much gets its turn.
+    private mutating func admit() -> [Int] {
+        var admitted: [Int] = []
+        while let (key, place) = next, fits(place.cost) {
+            places[key]?.isWorking = true
+            count(place.cost, isWorking: false, by: -1)
+            count(place.cost, isWorking: true, by: 1)
+            admitted += place.members.sorted()
+        }
+        return admitted
+    }
+
+    private var next: (Key, Place)? {
+        guard waitingCount > 0 else { return nil }
+        let waiting = places.lazy.filter { !$0.value.isWorking }
+        return waiting.min { left, right in
+            let (left, right) = (left.value, right.value)
+            return left.priority == right.priority ? left.order < right.order : left.priority > right.priority
+        }.map { ($0.key, $0.value) }
+    }
+}

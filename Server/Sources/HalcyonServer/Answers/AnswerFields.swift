@@ -1,0 +1,124 @@
+import Foundation
+import Halcyon
+import HTTPTypes
+import Hummingbird
+import ImageURLs
+
+/// The HTTP answer with a picture: its status, fields and the part of the body that was asked for.
+struct AnswerFields {
+    let answer: ImageAnswer
+    let job: ImageJob
+    let configuration: ServerConfiguration.Answer
+    /// The time of the answer.
+    let now: Date
+    /// The fields of the request.
+    let request: HTTPFields
+    /// The value of `Content-Disposition`, where it is known already.
+    var knownDisposition: String?
+
+    /// Scripts in a vector run nowhere, and it loads nothing.
+    static let vectorPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+    func response() -> Response {
+        let encoded = answer.encoded
+        var headers = fields
+        if isKnown {
+            return Response(status: .notModified, headers: headers)
+        }
+        headers[.contentType] = encoded.mediaType
+        headers[.contentDisposition] = knownDisposition ?? disposition
+        if answer.format == .svg { headers[.contentSecurityPolicy] = Self.vectorPolicy }
+        var (status, body) = (HTTPResponse.Status.ok, encoded.data)
+        if answer.isOriginal {
+            headers[.acceptRanges] = "bytes"
+            let range = ByteRange(
+                request[.range], ifRange: request[.ifRange], etag: encoded.etag, count: body.count)
+            switch range {
+            case .whole: break
+            case .part(let part):
+                headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
+                (status, body) = (
+                    .partialContent, body[body.startIndex + part.lowerBound..<body.startIndex + part.upperBound]
+                )
+            case .unsatisfiable:
+                headers[.contentRange] = "bytes */\(body.count)"
+                return Response(status: .rangeNotSatisfiable, headers: headers)
+            }
+        }
+        return Response(status: status, headers: headers, body: Self.body(body))
+    }
+
+    /// The bytes that are handed to the connection at a time.
+    private static let slice = 128 << 10
+
+    /// Returns a body that is already made, in slices if it is long: the connection has few of them at a time, and notices a client
+    /// that takes none.
+    static func body(_ data: Data) -> ResponseBody {
+        guard data.count > slice else { return ResponseBody(byteBuffer: ByteBuffer(bytes: data)) }
+        return ResponseBody(contentLength: data.count) { writer in
+            var rest = data
+            while !rest.isEmpty {
+                try await writer.write(ByteBuffer(bytes: rest.prefix(slice)))
+                rest = rest.dropFirst(slice)
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    /// The fields that a 304 has as well.
+    private var fields: HTTPFields {
+        var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: cacheControl]
+        let names = ClientWishes.fields(for: job, usesHints: configuration.usesClientHints)
+        if !names.isEmpty { headers[.vary] = names.joined(separator: ", ") }
+        if configuration.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
+        if configuration.sendsLastModified, let date = answer.facts.lastModified {
+            headers[.lastModified] = HTTPDate.text(date)
+        }
+        return headers
+    }
+
+    private var isKnown: Bool {
+        if let tags = request[.ifNoneMatch] { return answer.encoded.matches(ifNoneMatch: tags) }
+        guard configuration.sendsLastModified, let date = answer.facts.lastModified else { return false }
+        return request[.ifModifiedSince] == HTTPDate.text(date)
+    }
+
+    private var cacheControl: String {
+        let freshness = answer.facts.freshness
+        if freshness.isNotStored { return "no-store" }
+        var words = [freshness.isPrivate ? "private" : "public"]
+        if freshness.requiresRevalidation { words.append("no-cache") }
+        let elapsed = Int(max(0, now.timeIntervalSince(answer.facts.time)))
+        words.append("max-age=\(freshness.maximumAge.map { max(0, $0 - elapsed) } ?? configuration.ttl)")
+        if freshness.mustRevalidate { words.append("must-revalidate") }
+        return words.joined(separator: ", ")
+    }
+
+    /// The value of `Content-Disposition`.
+    var disposition: String {
+        let name = job.filename ?? Self.name(of: job.source)
+        return ContentDisposition(isAttachment: job.attachment, name: name)
+            .value(fileExtension: answer.format.fileExtension)
+    }
+
+    /// The last part of a source's path, decoded.
+    private static func name(of source: String) -> String {
+        let path = source.prefix { $0 != "?" && $0 != "#" }
+        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        return last.removingPercentEncoding ?? last
+    }
+}
+
+/// Dates in the form of HTTP (RFC 9110, 5.6.7).
+enum HTTPDate {
+    static func text(_ date: Date) -> String {
+        let format = Date.VerbatimFormatStyle(
+            format: """
+                \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
+                \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
+                \(second: .twoDigits) GMT
+                """,
+            locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
+        return date.formatted(format)
+    }
+}

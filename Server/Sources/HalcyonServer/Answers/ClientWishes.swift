@@ -1,0 +1,59 @@
+import HTTPTypes
+import ImageURLs
+
+/// The client's part in an answer: the formats that it takes, its screen, and whether it saves bytes.
+struct ClientWishes: Hashable, Sendable {
+    let accept: AcceptField
+    /// Device pixels in a pixel, and the width of the picture in the layout in device pixels; nil without hints.
+    var ratio: Double?
+    var width: Int?
+    var savesData = false
+
+    /// - Parameter usesHints: whether hints count.
+    init(_ fields: HTTPFields, usesHints: Bool) {
+        accept = AcceptField(fields[.accept])
+        guard usesHints else { return }
+        savesData = fields[.saveData]?.lowercased() == "on"
+        ratio = (fields[.clientRatio] ?? fields[.formerRatio]).flatMap { Double($0) }
+        width = (fields[.clientWidth] ?? fields[.formerWidth]).flatMap { Int($0) }
+        // A client that saves bytes gets no more pixels than its layout has.
+        if savesData { ratio = nil }
+    }
+
+    /// The fields that answers differ by, for `Vary`.
+    static func fields(for job: ImageJob, usesHints: Bool) -> [String] {
+        var names = FormatChoice.depends(on: job) ? ["Accept"] : []
+        if usesHints, !job.raw { names += ["Sec-CH-DPR", "Sec-CH-Width", "Save-Data"] }
+        return names
+    }
+
+    /// Returns the job for the client.
+    ///
+    /// - Parameter quality: returns the quality of a format where neither the URL nor the client asks for another one.
+    func applied(to job: ImageJob, quality: (ImageJob.Format) -> Int) -> ImageJob {
+        var job = job.applying(dpr: ratio, width: width)
+        guard savesData, job.output.quality == nil else { return job }
+        for format in ImageJob.Format.allCases where job.output.formatQuality[format] == nil {
+            job.output.formatQuality[format] = max(1, quality(format) * 3 / 4)
+        }
+        return job
+    }
+}
+
+extension HTTPField.Name {
+    static let saveData = named("Save-Data")
+    static let clientRatio = named("Sec-CH-DPR")
+    static let clientWidth = named("Sec-CH-Width")
+    /// The hints' names before they had a common prefix.
+    static let formerRatio = named("DPR")
+    static let formerWidth = named("Width")
+    static let acceptClientHints = named("Accept-CH")
+    static let requestID = named("X-Request-Id")
+    static let contentTypeOptions = named("X-Content-Type-Options")
+
+    /// - Parameter name: a token, as all names here are.
+    private static func named(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is no field's name") }
+        return name
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Halcyon
+import HalcyonNetwork
+import HalcyonSystem
+import HTTPTypes
+import Hummingbird
+import ImageURLs
+import Logging
+
+/// The answers to all requests for pictures.
+struct ImageHandler: Sendable {
+    let service: ImageService
+    let grammars: [any ImageURLGrammar]
+    let configuration: ServerConfiguration
+    let fallback: FallbackPicture?
+    let metrics: ServerMetrics
+    let logger: Logger
+    let time: TimeSource
+    let warm: WarmAnswers
+
+    private static let infoPrefix = "/info/"
+
+    /// Answers a request, with a line in the log. It never throws.
+    func respond(_ request: Request, _ context: ServerRequestContext) async -> Response {
+        let id = RequestID(request.headers[.requestID])
+        let begin = ContinuousClock.now
+        metrics.began()
+        var subject = ""
+        var failure: AnswerFailure?
+        var response: Response
+        do {
+            response = try await answer(request, context, &subject)
+        } catch {
+            let found = AnswerFailure(error, wait: configuration.queue.waitingTime)
+            failure = found
+            response = found.response(id)
+        }
+        response.headers[.requestID] = id.description
+        response.headers[.contentTypeOptions] = "nosniff"
+        let duration = ContinuousClock.now - begin
+        metrics.ended(response.status.code, duration, bytes: response.body.contentLength ?? 0)
+        log(id, request, response, failure, subject, duration)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func log(
+        _ id: RequestID, _ request: Request, _ response: Response, _ failure: AnswerFailure?, _ subject: String,
+        _ duration: Duration
+    ) {
+        let level: Logger.Level = response.status.code >= 500 ? .error : .info
+        guard level >= logger.logLevel else { return }
+        // The source is told without its query, which may hold a secret.
+        var fields: Logger.Metadata = [
+            "request_id": "\(id)", "method": "\(request.method.rawValue)", "source": "\(subject.prefix { $0 != "?" })",
+            "status": .stringConvertible(response.status.code),
+            "bytes": .stringConvertible(response.body.contentLength ?? 0),
+            "seconds": .stringConvertible(Double(Int((duration / .microseconds(1)).rounded())) / 1e6),
+        ]
+        if let failure { fields["code"] = "\(failure.code)" }
+        logger.log(level: level, "\(failure?.message ?? "answered")", metadata: fields)
+    }
+
+    private func answer(
+        _ request: Request, _ context: ServerRequestContext, _ subject: inout String
+    ) async throws -> Response {
+        let target = request.head.path ?? "/"
+        guard target.utf8.count <= ImageJob.Bounds.path else { throw ImageURLError.tooLong }
+        let now = Int64(time.now.timeIntervalSince1970)
+        let key = warm.key(target, request.headers)
+        if let key, let (entry, answer) = warm.entry(for: key, service.originals, now: now) {
+            subject = entry.job.source
+            var fields = self.fields(answer, entry.job, request.headers)
+            fields.knownDisposition = entry.disposition
+            return fields.response()
+        }
+        let isInfo = target.hasPrefix(Self.infoPrefix)
+        let stated = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
+        subject = stated.source
+        if stated.isExpired(now: now) {
+            throw AnswerFailure(404, "expired", "the URL has expired")
+        }
+        let wishes = ClientWishes(request.headers, usesHints: configuration.answer.usesClientHints)
+        let job = wishes.applied(to: stated) { JobPlan.usualQuality($0.imageFormat, configuration.answer) }
+        let (headers, service, fields) = (passed(request.headers), service, request.headers)
+        if isInfo {
+            let (report, facts) = try await context.channel.whileClientWaits {
+                try await service.report(on: job, at: try await service.originals.address(of: job, headers: headers))
+            }
+            return try info(report, facts, fields)
+        }
+        let address: Originals.Address
+        do {
+            address = try await service.originals.address(of: job, headers: headers)
+            var answer = try service.answer(inMemoryFor: job, at: address, accept: wishes.accept)
+            if answer == nil {
+                answer = try await context.channel.whileClientWaits {
+                    try await service.answer(to: job, at: address, accept: wishes.accept)
+                }
+            }
+            guard let answer else { throw CancellationError() }
+            let ready = self.fields(answer, job, fields)
+            if let key, !answer.isOriginal, service.originals.knownFacts(at: address)?.hash == answer.facts.hash {
+                warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key)
+            }
+            return ready.response()
+        } catch {
+            guard let fallback,
+                let response = try await fallback.response(
+                    after: error, to: job, accept: wishes.accept, service, configuration)
+            else { throw error }
+            return response
+        }
+    }
+
+    private func fields(_ answer: ImageAnswer, _ job: ImageJob, _ fields: HTTPFields) -> AnswerFields {
+        AnswerFields(answer: answer, job: job, configuration: configuration.answer, now: time.now, request: fields)
+    }
+
+    private func info(_ report: ImageReport, _ facts: SourceFacts, _ fields: HTTPFields) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = try encoder.encode(report)
+        let age = facts.freshness.maximumAge ?? configuration.answer.ttl
+        let headers: HTTPFields = [
+            .contentType: "application/json",
+            .cacheControl: facts.freshness.isNotStored ? "no-store" : "public, max-age=\(age)",
+        ]
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    /// Returns the job of a URL by the first grammar that understands it and finds the address of a source in it.
+    ///
+    /// - Throws: the error of the first grammar that the URL seems to be written in.
+    private func job(at target: String) throws(ImageURLError) -> ImageJob {
+        var failure: ImageURLError?
+        for grammar in grammars {
+            do {
+                let job = try grammar.job(at: target)
+                _ = try service.originals.rules.resolve(job.source)
+                return job
+            } catch {
+                if failure.map({ Self.isOfAnotherGrammar($0, target) }) ?? true { failure = error }
+            }
+        }
+        throw failure ?? .path("no grammar is configured")
+    }
+
+    /// Whether an error says that the URL is written in another grammar: the scheme of its source was taken for an option, or there
+    /// is no source where the grammar has it.
+    private static func isOfAnotherGrammar(_ error: ImageURLError, _ target: String) -> Bool {
+        switch error {
+        case .path, .source(.relative): true
+        case .unsupported(let name): target.contains("/\(name):/")
+        default: false
+        }
+    }
+
+    private func passed(_ fields: HTTPFields) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for text in configuration.source.passHeaders {
+            guard let name = HTTPField.Name(text), let value = fields[name] else { continue }
+            headers.set(text, value)
+        }
+        return headers
+    }
+}

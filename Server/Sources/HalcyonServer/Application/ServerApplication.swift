@@ -1,0 +1,184 @@
+import Foundation
+import Halcyon
+import HalcyonNetwork
+import HalcyonObservability
+import HalcyonSystem
+import Hummingbird
+import HummingbirdCore
+import ImageURLs
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// The image server: pictures at one port, reports at another.
+///
+///     let server = try ServerApplication(ServerConfiguration())
+///     try await server.run()
+public struct ServerApplication: Sendable {
+    /// The places that a running server listens at.
+    public enum Port: Hashable, Sendable {
+        case pictures(Int)
+        case reports(Int)
+    }
+
+    let pipeline: ImagePipeline
+    private let configuration: ServerConfiguration
+    private let handler: ImageHandler
+    private let health: HealthCheck
+    private let metrics: ServerMetrics
+    private let pipelineMetrics: PipelineMetrics
+    private let logger: Logger
+
+    /// Creates a server.
+    ///
+    /// - Parameters:
+    ///   - transport: the network; the library's own by default.
+    ///   - time: the clock of queues, caches and expirations; the system's by default.
+    /// - Throws: `ServerConfigurationError` or `ConfigurationError` if the settings do not fit together, or name what is not there.
+    public init(
+        _ configuration: ServerConfiguration, logger: Logger = Logger(label: "halcyon.server"),
+        transport: (any Transport)? = nil, time: TimeSource = .system
+    ) throws {
+        (self.configuration, self.logger) = (configuration, logger)
+        let schemes: Set<String> = configuration.source.folder == nil ? ["http", "https"] : ["http", "https", "local"]
+        let rules = try SourceRules(
+            allowed: configuration.source.allow, baseURL: configuration.source.baseURL, schemes: schemes)
+        pipeline = Self.pipeline(configuration, rules: rules, logger, transport, time)
+        let registry = PrometheusRegistry()
+        metrics = ServerMetrics(registry)
+        pipelineMetrics = PipelineMetrics(pipeline, factory: registry)
+        health = HealthCheck(pipeline)
+        let service = try ImageService(pipeline, configuration, rules: rules, time: time)
+        metrics.observe(service)
+        let fallback = try configuration.answer.fallback.map {
+            FallbackPicture(
+                picture: try LocalPicture(
+                    path: $0, key: "answer.fallback", maximumBytes: configuration.source.maximumBytes))
+        }
+        handler = ImageHandler(
+            service: service, grammars: try Self.grammars(configuration), configuration: configuration,
+            fallback: fallback, metrics: metrics, logger: logger, time: time,
+            warm: WarmAnswers(configuration, time: time))
+    }
+
+    /// The grammars of URLs, in their order.
+    var grammars: [any ImageURLGrammar] { handler.grammars }
+    /// The places of transfers.
+    var transfers: CostQueue<String> { handler.service.originals.transfers }
+
+    private static func pipeline(
+        _ configuration: ServerConfiguration, rules: SourceRules, _ logger: Logger, _ transport: (any Transport)?,
+        _ time: TimeSource
+    ) -> ImagePipeline {
+        let disk = configuration.cache.folder.map {
+            DiskCache(
+                folder: URL(filePath: $0), configuration: .init(sizeLimit: configuration.cache.diskBytes),
+                timeSource: time)
+        }
+        // Decoded pixels are of no use after their answer.
+        let memory = MemoryCacheConfiguration(costLimit: 16 << 20)
+        var settings = ImagePipeline.Configuration(
+            cache: ImageCache(memory: memory, disk: disk, clock: time), maximumBytes: configuration.source.maximumBytes,
+            clock: time)
+        // A redirect leads nowhere that the rules do not allow.
+        let redirect: @Sendable (HTTPResponseHead, RedirectTarget) async throws -> RedirectTarget? = { _, next in
+            _ = try rules.check(next.url.absoluteString)
+            return next
+        }
+        settings.changeDownloader { (download: inout ImageDownloader.Configuration) in
+            if let transport { download.transport = transport }
+            download.headers.set("User-Agent", "HalcyonServer")
+            download.addressPolicy = configuration.source.allowsPrivateAddresses ? .any : .publicInternet
+            download.timeouts.total = configuration.source.timeout
+            download.transfers = configuration.queue.transfers
+            download.transfersPerHost = configuration.queue.transfers
+            download.hooks.redirect = redirect
+        }
+        if configuration.isolatesDecodes { settings.isolation = .isolated() }
+        // A look into the caches that finds nothing is a failure for the pipeline, and nothing to tell for the server.
+        if configuration.logLevel <= .debug { settings.logger = logger }
+        settings.tracer = PipelineTracer()
+        return ImagePipeline(configuration: settings)
+    }
+
+    private static func grammars(_ configuration: ServerConfiguration) throws -> [any ImageURLGrammar] {
+        let signature = configuration.signature
+        let pairs = zip(signature.keys, signature.salts).map { (key: $0, salt: $1) }
+        // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
+        let policy: URLKeys.Policy =
+            signature.keys.isEmpty && signature.thumborKeys.isEmpty ? .unsignedWithoutKeys : .signedOnly
+        let keys = try URLKeys.imgproxy(pairs, size: signature.size, policy: policy)
+        var imgproxy = ImgproxyURL.Configuration()
+        imgproxy.presets = try ImgproxyPresets(configuration.url.presets)
+        imgproxy.onlyPresets = configuration.url.onlyPresets
+        return try configuration.url.grammars.map { grammar in
+            switch grammar {
+            case .plain: PlainURL(keys: keys)
+            case .imgproxy: ImgproxyURL(keys: keys, configuration: imgproxy)
+            case .thumbor:
+                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy))
+            }
+        }
+    }
+
+    /// Runs the server until the program gets SIGTERM or SIGINT, or the task is cancelled.
+    ///
+    /// With the signal no new connection is taken, requests finish within `http.shutdownTimeout`, and what is pending is written to the
+    /// disk.
+    ///
+    /// - Parameter onRunning: called once for each port.
+    public func run(
+        signals: [UnixSignal] = [.sigterm, .sigint], onRunning: @escaping @Sendable (Port) -> Void = { _ in }
+    ) async throws {
+        var services: [any Service] = [PipelineService(pipeline, metrics: pipelineMetrics)]
+        if configuration.metrics.isEnabled { services.append(reports(onRunning)) }
+        services.append(pictures(onRunning))
+        services.append(StopNotice(health: health))
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: signals, logger: logger)
+        group.maximumGracefulShutdownDuration = configuration.http.shutdownTimeout
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    private func pictures(_ onRunning: @escaping @Sendable (Port) -> Void) -> some Service {
+        let http = configuration.http
+        return Application(
+            responder: ServerResponder(handler: handler, health: health), server: channel,
+            configuration: .init(
+                address: .hostname(http.host, port: http.port), serverName: "halcyon",
+                availableConnectionsDelegate: MaximumAvailableConnections(http.maximumConnections)),
+            onServerRunning: { onRunning(.pictures($0.localAddress?.port ?? 0)) }, logger: logger)
+    }
+
+    private func reports(_ onRunning: @escaping @Sendable (Port) -> Void) -> some Service {
+        let place = configuration.metrics
+        return Application(
+            responder: AdminResponder(health: health, metrics: metrics), server: channel,
+            configuration: .init(
+                address: .hostname(place.host, port: place.port), serverName: "halcyon",
+                availableConnectionsDelegate: MaximumAvailableConnections(64)),
+            onServerRunning: { onRunning(.reports($0.localAddress?.port ?? 0)) }, logger: logger)
+    }
+
+    /// The connections: their bounds, and the server's patience.
+    private var channel: HTTPServerBuilder {
+        let patience = TimeAmount(configuration.http.writeTimeout)
+        return .http1(
+            configuration: .init(
+                additionalChannelHandlers: [ConnectionWatch(writeTimeout: patience)],
+                idleTimeout: TimeAmount(configuration.http.idleTimeout),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: ImageJob.Bounds.path, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100)))
+    }
+}
+
+/// The service that ends first, so that `/ready` says that the server stops.
+private struct StopNotice: Service {
+    let health: HealthCheck
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        health.stop()
+    }
+}

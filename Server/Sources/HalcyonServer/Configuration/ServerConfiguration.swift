@@ -1,0 +1,166 @@
+import Foundation
+import Halcyon
+import Logging
+
+/// The settings of a server. Each has a default, with which strangers may ask it.
+public struct ServerConfiguration: Sendable {
+    /// The sockets (`http`).
+    public struct HTTP: Hashable, Sendable {
+        /// The address that the server listens at, 127.0.0.1 by default: a proxy stands before it.
+        public var host = "127.0.0.1"
+        /// The port, 8080 by default; 0 takes a free one.
+        public var port = 8080
+        /// The number of connections at the same time, 4,096 by default. Others wait in the kernel's queue.
+        public var maximumConnections = 4096
+        /// The longest time without a request on an open connection, and for the head of one, 60 s by default.
+        public var idleTimeout = Duration.seconds(60)
+        /// The longest time in which a client takes no byte of an answer, 30 s by default.
+        public var writeTimeout = Duration.seconds(30)
+        /// The time that requests have to finish once the server is to stop, 30 s by default.
+        public var shutdownTimeout = Duration.seconds(30)
+    }
+
+    /// The port of reports (`metrics`): `/metrics`, `/health` and `/ready`.
+    public struct Metrics: Hashable, Sendable {
+        /// Whether there is one, true by default.
+        public var isEnabled = true
+        /// The address, 127.0.0.1 by default.
+        public var host = "127.0.0.1"
+        /// The port, 8081 by default; 0 takes a free one.
+        public var port = 8081
+    }
+
+    /// The sources that may be asked for (`source`).
+    public struct Source: Hashable, Sendable {
+        /// The URLs that are allowed, by their beginnings, in which `*` stands for any text without a slash; all by default.
+        public var allow: [String] = []
+        /// The text that is put before each source that has no scheme; none by default.
+        public var baseURL: String?
+        /// The folder whose files are sources, as `local:///path`; none by default.
+        public var folder: String?
+        /// Whether servers at private addresses and other ports than 80 and 443 are asked, false by default.
+        public var allowsPrivateAddresses = false
+        /// The time for a transfer, with its redirects and repetitions, 20 s by default.
+        public var timeout = Duration.seconds(20)
+        /// The length of a source in bytes, 50 MB by default.
+        public var maximumBytes = 50_000_000
+        /// The pixels of a source, 50 million by default.
+        public var maximumPixels = 50_000_000
+        /// The frames of an animation, 500 by default.
+        public var maximumFrames = 500
+        /// The pixels of all frames of an animation, 200 million by default.
+        public var maximumAnimationPixels = 200_000_000
+        /// The header fields of a client that are sent to the source's server; none by default.
+        public var passHeaders: [String] = []
+    }
+
+    /// A language of URLs.
+    public enum Grammar: String, CaseIterable, Sendable {
+        case plain, imgproxy, thumbor
+    }
+
+    /// The URLs that ask for pictures (`url`).
+    public struct URLs: Hashable, Sendable {
+        /// The languages, in the order in which a URL is tried; imgproxy's and Halcyon's own by default.
+        public var grammars: [Grammar] = [.imgproxy, .plain]
+        /// Named lists of imgproxy's options, as `name=option/option`; none by default.
+        public var presets: [String] = []
+        /// Whether imgproxy's URLs name presets alone, false by default.
+        public var onlyPresets = false
+    }
+
+    /// The signatures of URLs (`signature`).
+    public struct Signature: Hashable, Sendable {
+        /// Keys in hexadecimal, several for a rotation; none by default, and URLs need no signature then.
+        public var keys: [String] = []
+        /// The salts of the keys, in the same order.
+        public var salts: [String] = []
+        /// The bytes of a signature that are compared, 32 by default.
+        public var size = 32
+        /// The keys of thumbor's signatures, as text; none by default.
+        public var thumborKeys: [String] = []
+    }
+
+    /// A format that the server may choose by the client's `Accept`.
+    public enum AutomaticFormat: String, CaseIterable, Sendable {
+        case jpegXL = "jxl"
+        case avif, webp
+
+        var format: ImageFormat {
+            switch self {
+            case .jpegXL: .jpegXL
+            case .avif: .avif
+            case .webp: .webp
+            }
+        }
+    }
+
+    /// The answers (`answer`).
+    public struct Answer: Hashable, Sendable {
+        /// The formats that are chosen by `Accept` where a URL names none, the best first; WebP by default. AVIF and JPEG XL take
+        /// several times the time of WebP.
+        public var formats: [AutomaticFormat] = [.webp]
+        /// The pixels up to which AVIF is chosen by `Accept`, 1 million by default: it is slow. An answer without a box is larger.
+        public var maximumAVIFPixels = 1_000_000
+        /// The quality of lossy formats, 1 to 100, where a URL has none, 80 by default.
+        public var quality = 80
+        /// The seconds for which an answer may be kept where its source says nothing, an hour by default.
+        public var ttl = 3600
+        /// Whether `Last-Modified` of the source is passed on. False by default: an ETag tells more.
+        public var sendsLastModified = false
+        /// Whether `Sec-CH-DPR`, `Sec-CH-Width` and `Save-Data` count where a URL asks for the same thing in no other way. False by
+        /// default: each of them makes answers that proxies keep apart.
+        public var usesClientHints = false
+        /// A picture that is sent where a source has none; a path, none by default.
+        public var fallback: String?
+        /// The picture that URLs lay on others without naming one; a path, none by default.
+        public var watermark: String?
+        /// The status of an answer with the fallback picture, 200 by default; 0 is that of the failure.
+        public var fallbackStatus = 200
+        /// The seconds for which the fallback picture may be kept, 60 by default.
+        public var fallbackTTL = 60
+        /// The lengths of sides and their number of pixels that a URL may ask for, 8,192 and 40 million by default.
+        public var maximumSide = 8192
+        public var maximumPixels = 40_000_000
+    }
+
+    /// The caches (`cache`).
+    public struct Cache: Hashable, Sendable {
+        /// The folder of the disk cache, `~/.cache/halcyon-server` by default; empty for none.
+        public var folder: String? = DiskCache.defaultFolder(for: "halcyon-server").path(percentEncoded: false)
+        /// The bytes of the disk cache, 4 GiB by default.
+        public var diskBytes = 4 << 30
+        /// The bytes of finished answers in memory, 128 MiB by default; 0 keeps none.
+        public var memoryBytes = 128 << 20
+    }
+
+    /// The admission of work (`queue`).
+    public struct Queue: Hashable, Sendable {
+        /// The transfers at the same time, 32 by default.
+        public var transfers = 32
+        /// The pixels that are decoded and encoded at the same time; 40 million for each processor by default.
+        public var pixels = 40_000_000 * ProcessInfo.processInfo.activeProcessorCount
+        /// The answers that wait for a transfer, and for the work behind it, 256 each by default.
+        public var waiting = 256
+        /// The pixels of all answers that wait; 2,000 million by default.
+        public var waitingPixels = 2_000_000_000
+        /// The longest wait, 10 s by default.
+        public var waitingTime = Duration.seconds(10)
+    }
+
+    public var http = HTTP()
+    public var metrics = Metrics()
+    public var source = Source()
+    public var url = URLs()
+    public var signature = Signature()
+    public var answer = Answer()
+    public var cache = Cache()
+    public var queue = Queue()
+    /// Whether files are decoded in processes without rights (`isolation`), true by default.
+    public var isolatesDecodes = true
+    /// The least level of logs (`log.level`), `info` by default, which has one line for each request.
+    public var logLevel = Logger.Level.info
+
+    /// Creates a configuration with the defaults.
+    public init() {}
+}

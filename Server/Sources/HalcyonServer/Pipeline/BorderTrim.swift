@@ -1,0 +1,76 @@
+import Halcyon
+import ImageURLs
+
+/// The search for the border of one colour that a job removes.
+enum BorderTrim {
+    /// Returns the part of a picture without its border; nil if nothing is removed, or nothing would be left.
+    ///
+    /// A pixel belongs to the border if it is as near to the border's colour as the tolerance says; transparent ones count as
+    /// magenta, and half transparent ones as lying on it. Cost: a look at each pixel.
+    static func part(of bitmap: Bitmap, _ trim: ImageJob.Trim) -> PixelRect? {
+        let (width, height) = (bitmap.width, bitmap.height)
+        let border = color(of: trim.border, in: bitmap)
+        var (left, right, top, bottom) = (width, -1, height, -1)
+        bitmap.withPixels { pixels in
+            for y in 0..<height {
+                let row = y * bitmap.bytesPerRow
+                func differs(_ x: Int) -> Bool { trim.tolerance.separates(Pixel(pixels, row + x * 4), border) }
+                guard let first = (0..<width).first(where: differs) else { continue }
+                // Within what is known to stay, no pixel is looked at.
+                let last = stride(from: width - 1, through: max(right, first), by: -1).first(where: differs)
+                (left, right) = (min(left, first), max(right, last ?? first))
+                (top, bottom) = (min(top, y), y)
+            }
+        }
+        guard right >= 0 else { return nil }
+        if trim.equalHorizontally {
+            let removed = min(left, width - 1 - right)
+            (left, right) = (removed, width - 1 - removed)
+        }
+        if trim.equalVertically {
+            let removed = min(top, height - 1 - bottom)
+            (top, bottom) = (removed, height - 1 - removed)
+        }
+        let part = PixelRect(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
+        return part.size == bitmap.size ? nil : part
+    }
+
+    private static func color(of border: ImageJob.Trim.Border, in bitmap: Bitmap) -> Pixel {
+        switch border {
+        case .topLeft: bitmap.withPixels { Pixel($0, 0) }
+        case .bottomRight:
+            bitmap.withPixels { Pixel($0, (bitmap.height - 1) * bitmap.bytesPerRow + (bitmap.width - 1) * 4) }
+        case .color(let color): Pixel(red: Int(color.red), green: Int(color.green), blue: Int(color.blue))
+        }
+    }
+
+    /// A colour, with what is transparent on magenta.
+    struct Pixel {
+        let red: Int
+        let green: Int
+        let blue: Int
+
+        init(red: Int, green: Int, blue: Int) {
+            (self.red, self.green, self.blue) = (red, green, blue)
+        }
+
+        /// Reads a pixel of blue, green, red and alpha, multiplied with alpha.
+        init(_ pixels: UnsafeRawBufferPointer, _ offset: Int) {
+            let clear = 255 - Int(pixels[offset + 3])
+            blue = min(255, Int(pixels[offset]) + clear)
+            green = Int(pixels[offset + 1])
+            red = min(255, Int(pixels[offset + 2]) + clear)
+        }
+    }
+}
+
+extension ImageJob.Trim.Tolerance {
+    /// Whether two colours are further from each other than the tolerance.
+    fileprivate func separates(_ first: BorderTrim.Pixel, _ second: BorderTrim.Pixel) -> Bool {
+        let (red, green, blue) = (first.red - second.red, first.green - second.green, first.blue - second.blue)
+        switch self {
+        case .channel(let limit): return Double(max(abs(red), abs(green), abs(blue))) > limit
+        case .distance(let limit): return Double(red * red + green * green + blue * blue) > limit * limit
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Halcyon
+import HalcyonCache
+import HalcyonSystem
+import ImageURLs
+import NIOPosix
+
+/// An encoded answer, and what its fields depend on.
+struct ImageAnswer: Sendable {
+    let encoded: EncodedImage
+    let format: ImageFormat
+    let isOriginal: Bool
+    let facts: SourceFacts
+}
+
+/// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
+/// work itself, behind a queue.
+final class ImageService: Sendable {
+    struct AnswerKey: Hashable {
+        let image: ImageKey
+        let encoding: ImageEncoding
+    }
+
+    let pipeline: ImagePipeline
+    let originals: Originals
+    /// The places of decodes and encodes, by their pixels.
+    let work: CostQueue<AnswerKey>
+    private let configuration: ServerConfiguration
+    private let answers: MemoryCache<AnswerKey, EncodedImage>
+    private let reports: MemoryCache<String, ImageReport>
+    private let trims: MemoryCache<TrimKey, Trimmed>
+    private let marks: MemoryCache<String, WatermarkPicture>
+    /// The server's own watermark; nil if there is none.
+    private let ownMark: LocalPicture?
+
+    init(
+        _ pipeline: ImagePipeline, _ configuration: ServerConfiguration, rules: SourceRules, time: TimeSource = .system
+    ) throws {
+        (self.pipeline, self.configuration) = (pipeline, configuration)
+        originals = try Originals(pipeline, configuration, rules: rules, time: time)
+        let queue = configuration.queue
+        work = CostQueue(
+            limits: CostQueueLimits(
+                working: queue.pixels, waitingCount: queue.waiting, waitingCost: queue.waitingPixels,
+                waitingTime: queue.waitingTime), time: time)
+        answers = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 2), timeSource: time)
+        marks = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 16 << 20, timeToLive: .seconds(3600)), timeSource: time)
+        ownMark = try configuration.answer.watermark.map {
+            try LocalPicture(
+                path: $0, key: "answer.watermark", maximumBytes: configuration.source.maximumBytes)
+        }
+        trims = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 2 << 20, timeToLive: .seconds(3600)), timeSource: time)
+        reports = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 8 << 20, timeToLive: .seconds(3600)), timeSource: time)
+    }
+
+    /// Returns an answer that is in memory; nil if there is none. Nothing waits.
+    ///
+    /// - Throws: `ImageURLError` for a job that no source suits.
+    func answer(inMemoryFor job: ImageJob, at address: Originals.Address, accept: AcceptField) throws -> ImageAnswer? {
+        guard let facts = originals.knownFacts(at: address) else { return nil }
+        if !job.raw, !Self.watermarks(of: job).isEmpty { return nil }
+        var trimmed: PixelRect?
+        if let trim = Self.trim(of: job, facts) {
+            guard let known = trims.value(for: TrimKey(hash: facts.hash, trim: trim)) else { return nil }
+            trimmed = known.part
+        }
+        let plan = try plan(job, facts, trimmed, [:], accept)
+        guard !plan.isOriginal else { return nil }
+        let (_, key) = request(for: plan, facts, address)
+        return answers.value(for: key).map {
+            ImageAnswer(encoded: $0, format: plan.format, isOriginal: false, facts: facts)
+        }
+    }
+
+    /// Returns the answer to a job.
+    ///
+    /// - Throws: `ImageURLError`, `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`.
+    func answer(to job: ImageJob, at address: Originals.Address, accept: AcceptField) async throws -> ImageAnswer {
+        do {
+            return try await attempt(job, address, accept)
+        } catch let error as ImagePipelineError where error.underlying as? Originals.Failure == .changed {
+            // The source has changed behind the facts: once more, with those of its present bytes.
+            return try await attempt(job, address, accept)
+        }
+    }
+
+    private func attempt(
+        _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
+    ) async throws -> ImageAnswer {
+        let facts = try await originals.facts(at: address)
+        let plan = try plan(
+            job, facts, try await trimmed(job, facts, address), try await watermarks(of: job), accept)
+        let encoded =
+            plan.isOriginal
+            ? try await originals.original(at: address) : try await encoded(plan, facts, address)
+        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: plan.isOriginal, facts: facts)
+    }
+
+    private func plan(
+        _ job: ImageJob, _ facts: SourceFacts, _ trimmed: PixelRect?,
+        _ watermarks: [ImageJob.Watermark.Picture: WatermarkPicture], _ accept: AcceptField
+    ) throws -> JobPlan {
+        try JobPlan(
+            job, facts, trimmed: trimmed, watermarks: watermarks, accept: accept, coders: pipeline.configuration.coders,
+            configuration: configuration)
+    }
+
+    // MARK: - Watermarks
+
+    private static func watermarks(of job: ImageJob) -> Set<ImageJob.Watermark.Picture> {
+        var pictures = Set(
+            job.effects.compactMap { effect in
+                if case .watermark(let watermark) = effect { watermark.picture } else { nil }
+            })
+        if let watermark = job.watermark { pictures.insert(watermark.picture) }
+        return pictures
+    }
+
+    /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high.
+    private func watermarks(of job: ImageJob) async throws -> [ImageJob.Watermark.Picture: WatermarkPicture] {
+        var found: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
+        guard !job.raw else { return found }
+        for picture in Self.watermarks(of: job) {
+            let address: Originals.Address
+            switch picture {
+            case .url(let source): address = try await originals.address(of: ImageJob(source: source), headers: [:])
+            case .configured:
+                guard let ownMark else { throw ImageURLError.unsupported("watermark") }
+                address = try await ownMark.address(for: ImageJob(source: ""), configuration.source)
+            }
+            found[picture] = try await watermark(at: address)
+        }
+        return found
+    }
+
+    private func watermark(at address: Originals.Address) async throws -> WatermarkPicture {
+        let facts = try await originals.facts(at: address)
+        if let known = marks.value(for: facts.hash) { return known }
+        var request = originals.request(for: facts, at: address)
+        request.decode = address.request.decode
+        request.decode.target = TargetSize(PixelSize(2048, 2048))
+        request.decode.firstFrameOnly = true
+        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
+        let image = try await originals.holding(facts) { [request] in
+            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
+                try await pipeline.image(for: request)
+            }
+        }
+        let picture = WatermarkPicture(hash: facts.hash, image: image)
+        marks.insert(picture, for: facts.hash, cost: image.bitmap.byteCount)
+        return picture
+    }
+
+    // MARK: - Borders
+
+    private struct TrimKey: Hashable {
+        let hash: String
+        let trim: ImageJob.Trim
+    }
+
+    private struct Trimmed {
+        let part: PixelRect?
+    }
+
+    /// The border that a job removes; nil for none, and for animations, whose frames have different ones.
+    private static func trim(of job: ImageJob, _ facts: SourceFacts) -> ImageJob.Trim? {
+        facts.info.isAnimated || job.raw ? nil : job.trim
+    }
+
+    /// Returns the part of a source without the border that a job removes: known by the hash of the bytes, or found in all pixels.
+    private func trimmed(
+        _ job: ImageJob, _ facts: SourceFacts, _ address: Originals.Address
+    ) async throws -> PixelRect? {
+        guard let trim = Self.trim(of: job, facts) else { return nil }
+        let key = TrimKey(hash: facts.hash, trim: trim)
+        if let known = trims.value(for: key) { return known.part }
+        var request = originals.request(for: facts, at: address)
+        request.decode = address.request.decode
+        let answerKey = AnswerKey(image: pipeline.key(for: request), encoding: .original)
+        let part = try await originals.holding(facts) { [request] in
+            try await work.withPlace(for: answerKey, cost: facts.pixels(firstFrameOnly: true)) {
+                let image = try await pipeline.image(for: request)
+                return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
+            }
+        }
+        trims.insert(Trimmed(part: part), for: key, cost: 128)
+        return part
+    }
+
+    private func request(
+        for plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address
+    ) -> (ImageRequest, AnswerKey) {
+        var request = originals.request(for: facts, at: address)
+        request.decode = plan.decode
+        request.processors = plan.processors
+        return (request, AnswerKey(image: pipeline.key(for: request), encoding: plan.encoding))
+    }
+
+    private func encoded(
+        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address
+    ) async throws -> EncodedImage {
+        let (request, key) = request(for: plan, facts, address)
+        if let known = answers.value(for: key) { return known }
+        var kept = request
+        kept.cachePolicy.allowsNetwork = false
+        var found = try? await pipeline.encodedImage(for: kept, as: plan.encoding)
+        try Task.checkCancellation()
+        if found == nil {
+            found = try await originals.holding(facts) {
+                try await work.withPlace(for: key, cost: plan.cost) {
+                    try await pipeline.encodedImage(for: request, as: plan.encoding)
+                }
+            }
+        }
+        guard let found else { throw CancellationError() }
+        if !facts.freshness.isNotStored { answers.insert(found, for: key, cost: found.data.count) }
+        return found
+    }
+
+    // MARK: - Reports
+
+    /// Returns the facts about a job's source for `/info`.
+    func report(on job: ImageJob, at address: Originals.Address) async throws -> (ImageReport, SourceFacts) {
+        let facts = try await originals.facts(at: address)
+        if let known = reports.value(for: facts.hash) { return (known, facts) }
+        var request = originals.request(for: facts, at: address)
+        request.decode = address.request.decode
+        request.decode.target = TargetSize(PixelSize(128, 128))
+        request.decode.firstFrameOnly = true
+        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
+        let image = try await originals.holding(facts) { [request] in
+            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
+                try await pipeline.image(for: request)
+            }
+        }
+        let report = ImageReport(facts.info, thumbnail: image)
+        reports.insert(report, for: facts.hash, cost: 512)
+        return (report, facts)
+    }
+}

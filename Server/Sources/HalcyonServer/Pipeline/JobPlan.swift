@@ -1,0 +1,168 @@
+import Halcyon
+import ImageURLs
+
+/// The work for a job on a source with known facts: how it is decoded, processed and encoded.
+///
+/// Plans that are equal give equal bytes for equal sources.
+struct JobPlan: Sendable {
+    /// Whether the source's own bytes are the answer.
+    var isOriginal = false
+    var decode: DecodeOptions
+    var processors: [any ImageProcessor] = []
+    var encoding: ImageEncoding
+    var format: ImageFormat
+    /// The size of the answer.
+    var size: PixelSize
+    /// The work in pixels: those that are decoded, and those that are encoded by what their format takes.
+    var cost = 1
+
+    /// - Throws: `ImageURLError` for options that are not supported, and sizes above the limits.
+    ///
+    /// - Parameters:
+    ///   - trimmed: the part of the upright source without its border, for a job that removes it; nil is all of it.
+    ///   - watermarks: the pictures that the job lays on others.
+    init(
+        _ job: ImageJob, _ facts: SourceFacts, trimmed: PixelRect? = nil,
+        watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:], accept: AcceptField, coders: CoderRegistry,
+        configuration: ServerConfiguration
+    ) throws {
+        let info = facts.info
+        (decode, encoding, format, size) = (
+            Self.decodeOptions(job, configuration.source), .original, info.format, info.size
+        )
+        if job.raw || Self.passesOn(job, info) {
+            isOriginal = true
+            return
+        }
+        try Self.requireSupport(job)
+        let turns = job.autoRotate || info.orientation == .up ? [] : Self.undoing(info.orientation)
+        if !turns.isEmpty, trimmed != nil { throw ImageURLError.unsupported("trim with auto_rotate:0") }
+        let upright = turns.isEmpty ? info.size : info.storedSize
+        let geometry = JobGeometry(job, source: upright, trimmed: trimmed, isVector: info.isVector)
+        try Self.check(geometry.scaled, configuration.answer)
+        addGeometry(geometry, of: job, from: upright, undoing: turns)
+        var steps = JobSteps(job: job, geometry: geometry, watermarks: watermarks)
+        try steps.addAll()
+        processors += steps.processors
+        size = steps.size
+        try Self.check(size, configuration.answer)
+        if let limit = job.limits.maxResultSide, max(size.width, size.height) > limit {
+            throw ImageURLError.unsupported("a result of \(size) pixels")
+        }
+        let choice = FormatChoice(configuration: configuration.answer, accept: accept, coders: coders)
+        format = try choice.format(of: job, for: info, pixels: size.area ?? .max)
+        decode.firstFrameOnly =
+            job.limits.maxFrames == 1 || !coders.capabilities(of: format).encodesAnimations
+        encoding = ImageEncoding(format, options: Self.encodeOptions(job, format, configuration.answer))
+        cost = cost(facts)
+    }
+
+    /// Whether the URL says that a source of this format is passed on.
+    private static func passesOn(_ job: ImageJob, _ info: ImageInfo) -> Bool {
+        // Vectors are drawn unless the URL asks for them, since they may hold scripts.
+        if info.format == .svg { return job.output.format == .svg }
+        guard let format = ImageJob.Format(info.format), job.skipProcessing.contains(format) else { return false }
+        return job.output.format == nil || job.output.format == format
+    }
+
+    private static func requireSupport(_ job: ImageJob) throws {
+        if job.gravity == .smart { throw ImageURLError.unsupported("gravity:sm") }
+        if case .area(_, _, .smart)? = job.crop { throw ImageURLError.unsupported("crop:sm") }
+        if !job.metadata.strip { throw ImageURLError.unsupported("strip_metadata:0") }
+    }
+
+    private static func check(_ size: PixelSize, _ limits: ServerConfiguration.Answer) throws {
+        guard max(size.width, size.height) <= limits.maximumSide, (size.area ?? .max) <= limits.maximumPixels else {
+            throw ImageURLError.unsupported("a result of \(size) pixels")
+        }
+    }
+
+    // MARK: - Decode
+
+    /// Returns the options for any work on a source: its limits.
+    static func decodeOptions(_ job: ImageJob, _ limits: ServerConfiguration.Source) -> DecodeOptions {
+        var options = DecodeOptions()
+        options.limits.maximumPixels = job.limits.maxPixels ?? limits.maximumPixels
+        options.limits.maximumSourcePixels = options.limits.maximumPixels
+        options.limits.maximumFrames = max(job.limits.maxFrames ?? 0, limits.maximumFrames)
+        options.limits.maximumTotalPixels = max(limits.maximumAnimationPixels, options.limits.maximumPixels)
+        options.usesEmbeddedThumbnail = job.enforceThumbnail
+        options.color = job.metadata.stripProfile ? .sRGB : .asStored
+        return options
+    }
+
+    private mutating func addGeometry(
+        _ geometry: JobGeometry, of job: ImageJob, from source: PixelSize, undoing turns: [any ImageProcessor]
+    ) {
+        let used = geometry.part?.size ?? source
+        if turns.isEmpty {
+            // Part of the decode, which reads a JPEG at about the size that is needed.
+            decode.region = geometry.part
+            if geometry.scaled != used {
+                decode.target = TargetSize(geometry.scaled, mode: .stretch, upscale: true)
+            }
+        } else {
+            processors = turns
+            if let part = geometry.part { processors.append(.crop(part)) }
+            if geometry.scaled != used {
+                processors.append(.resize(to: geometry.scaled, mode: .stretch, upscale: true))
+            }
+        }
+        if job.quarterTurns != 0 { processors.append(.rotate(degrees: Double(job.quarterTurns * 90))) }
+        if job.flip.horizontal { processors.append(.flip(.horizontal)) }
+        if job.flip.vertical { processors.append(.flip(.vertical)) }
+        if let cut = geometry.cut { processors.append(.crop(cut)) }
+    }
+
+    /// Returns the turns that bring an upright picture back to the orientation that it is stored in.
+    private static func undoing(_ orientation: Orientation) -> [any ImageProcessor] {
+        switch orientation.inverse {
+        case .up: []
+        case .upMirrored: [.flip(.horizontal)]
+        case .down: [.rotate(degrees: 180)]
+        case .downMirrored: [.flip(.vertical)]
+        case .leftMirrored: [.rotate(degrees: 90), .flip(.horizontal)]
+        case .right: [.rotate(degrees: 90)]
+        case .rightMirrored: [.rotate(degrees: 90), .flip(.vertical)]
+        case .left: [.rotate(degrees: 270)]
+        }
+    }
+
+    // MARK: - Encode
+
+    /// The qualities of formats that look about alike, as imgproxy's defaults are.
+    private static let usualQualities: [ImageFormat: Int] = [.webp: 79, .avif: 63, .jpegXL: 77]
+
+    /// The quality of a format where a URL states none.
+    static func usualQuality(_ format: ImageFormat, _ configuration: ServerConfiguration.Answer) -> Int {
+        configuration.quality == 80 ? usualQualities[format] ?? 80 : configuration.quality
+    }
+
+    private static func encodeOptions(
+        _ job: ImageJob, _ format: ImageFormat, _ configuration: ServerConfiguration.Answer
+    ) -> EncodeOptions {
+        let asked = ImageJob.Format(format).flatMap { job.output.quality(of: $0) }
+        let quality = asked ?? usualQuality(format, configuration)
+        var options = EncodeOptions(quality: Double(quality) / 100, maximumBytes: job.output.maxBytes)
+        options.keepsColorProfile = !job.metadata.stripProfile
+        options.keepsGainMap = false
+        if let color = job.background {
+            options.background = .init(red: color.red, green: color.green, blue: color.blue)
+        }
+        return options
+    }
+
+    private func cost(_ facts: SourceFacts) -> Int {
+        let factor =
+            switch format {
+            case .avif: 12
+            case .jpegXL: 6
+            case .webp, .png: 3
+            default: 1
+            }
+        let frames = decode.firstFrameOnly ? 1 : max(1, facts.info.frameCount)
+        let (encoded, overflows) = (size.area ?? .max / 64).multipliedReportingOverflow(by: factor * frames)
+        let (sum, more) = facts.pixels(firstFrameOnly: decode.firstFrameOnly).addingReportingOverflow(encoded)
+        return overflows || more ? .max : sum
+    }
+}

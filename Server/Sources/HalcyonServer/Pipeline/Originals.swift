@@ -1,0 +1,213 @@
+import Foundation
+import Halcyon
+import HalcyonCache
+import HalcyonNetwork
+import HalcyonSystem
+import ImageURLs
+import NIOPosix
+import Synchronization
+
+/// The sources of jobs: what may be asked for, the facts about it, and its bytes.
+///
+/// The facts are in memory for as long as the source is fresh, at most five minutes where its server says nothing, so that an answer
+/// which is cached needs neither the network nor the source's bytes. All that is made of a source is kept by the hash of its bytes:
+/// bytes that change never meet what was made of the former ones.
+final class Originals: Sendable {
+    /// A source of a job, and the request for its bytes.
+    struct Address: Sendable {
+        let request: ImageRequest
+        /// The key of the facts; nil if they are those of one client.
+        let key: String?
+        let lastModified: Date?
+    }
+
+    /// The source has other bytes than those whose facts were used, or they cannot be held while the work waits.
+    enum Failure: Error, Hashable, Sendable {
+        case changed
+        case noMemory
+    }
+
+    private let pipeline: ImagePipeline
+    private let configuration: ServerConfiguration.Source
+    let rules: SourceRules
+    private let folder: SourceFolder?
+    /// The places of transfers.
+    let transfers: CostQueue<String>
+    private let facts: MemoryCache<String, SourceFacts>
+    private let time: TimeSource
+    private let heldBytes = Atomic(0)
+
+    /// The time that facts are used for where a source's server says nothing.
+    private static let usualTime = 300.0
+    /// The bytes that no cache keeps and that may be held at the same time.
+    private static let maximumHeldBytes = 256 << 20
+
+    /// - Throws: `ServerConfigurationError`, `ConfigurationError`.
+    init(_ pipeline: ImagePipeline, _ configuration: ServerConfiguration, rules: SourceRules, time: TimeSource) throws {
+        (self.pipeline, self.configuration, self.rules, self.time) = (pipeline, configuration.source, rules, time)
+        folder = try configuration.source.folder.map {
+            try SourceFolder(path: $0, maximumBytes: configuration.source.maximumBytes)
+        }
+        let queue = configuration.queue
+        transfers = CostQueue(
+            limits: CostQueueLimits(
+                working: queue.transfers, waitingCount: queue.waiting, waitingCost: queue.waiting,
+                waitingTime: queue.waitingTime), time: time)
+        facts = MemoryCache(
+            configuration: MemoryCacheConfiguration(costLimit: 32 << 20, timeToLive: nil), timeSource: time)
+    }
+
+    /// Returns where a job's source is.
+    ///
+    /// - Parameter headers: the fields of the client that are passed on.
+    /// - Throws: `ImageURLError.source`; `SourceFolder.Failure`.
+    func address(of job: ImageJob, headers: HTTPHeaders) async throws -> Address {
+        let url = try rules.resolve(job.source)
+        var request: ImageRequest
+        var lastModified: Date?
+        var name = "\(url)"
+        if url.scheme == "local" {
+            guard let folder, let path = url.path.removingPercentEncoding else {
+                throw ImageURLError.source(.scheme)
+            }
+            let source = try await folder.source(at: String(path.drop { $0 == "/" }))
+            request = ImageRequest(.provider(source))
+            (lastModified, name) = (source.lastModified, source.cacheKey)
+        } else {
+            request = ImageRequest(.remote(try Self.url(url)))
+            request.network.headers = headers
+        }
+        request.decode = JobPlan.decodeOptions(job, configuration)
+        request.network.totalTimeout = configuration.timeout
+        request.network.maximumBytes = min(
+            job.limits.maxBytes ?? configuration.maximumBytes, configuration.maximumBytes)
+        // Finished images are answers, which are kept encoded.
+        request.cachePolicy.writes.remove(.memory)
+        let limits = request.decode.limits
+        let key = "\(name) \(limits.maximumPixels) \(limits.maximumFrames) \(request.network.maximumBytes ?? 0)"
+        return Address(request: request, key: headers.isEmpty ? key : nil, lastModified: lastModified)
+    }
+
+    private static func url(_ url: SourceURL) throws -> URL {
+        guard let parsed = URL(string: url.description) else { throw ImageURLError.source(.character) }
+        return parsed
+    }
+
+    /// Whether a file is still the one of an address; true for all other sources.
+    func isCurrent(_ address: Address) -> Bool {
+        guard case .provider(let provider) = address.request.source, let source = provider as? FolderSource else {
+            return true
+        }
+        return source.isCurrent
+    }
+
+    /// The facts of a source that are in memory and still hold.
+    func knownFacts(at address: Address) -> SourceFacts? {
+        address.key.flatMap { facts.value(for: $0, extending: .none) }
+    }
+
+    /// Returns the facts of a source: those in memory, else those of its present bytes.
+    ///
+    /// - Throws: `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`.
+    func facts(at address: Address) async throws -> SourceFacts {
+        if let known = knownFacts(at: address) { return known }
+        let original: EncodedImage
+        if let kept = try? await pipeline.encodedImage(for: Self.onlyKept(address.request), as: .original),
+            kept.origin != .stale
+        {
+            original = kept
+        } else {
+            let key = address.key ?? UUID().uuidString
+            original = try await transfers.withPlace(for: key, cost: 1) {
+                try await pipeline.encodedImage(for: address.request, as: .original)
+            }
+        }
+        return try await remember(original, at: address)
+    }
+
+    /// The request for bytes that a cache has, and that may be used without asking.
+    private static func onlyKept(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.cachePolicy.allowsNetwork = false
+        return request
+    }
+
+    private func remember(_ original: EncodedImage, at address: Address) async throws -> SourceFacts {
+        let (coders, isolation) = (pipeline.configuration.coders, pipeline.configuration.isolation)
+        // A worker may be busy, and no thread that tasks need is to wait for it.
+        let info = try await NIOThreadPool.singleton.runIfActive {
+            try coders.probe(original.data, isolation: isolation)
+        }
+        let freshness = original.freshness
+        let isKept = pipeline.cache.disk != nil && !freshness.isNotStored
+        let isLocal = address.lastModified != nil
+        let found = SourceFacts(
+            hash: original.etag, info: info, freshness: freshness, time: time.now,
+            lastModified: address.lastModified, bytes: isKept || isLocal ? nil : original.data)
+        let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
+        if let key = address.key, isKept, !freshness.isPrivate, !freshness.requiresRevalidation, seconds >= 1 {
+            facts.insert(found, for: key, cost: 1024, expiration: .seconds(seconds))
+        }
+        return found
+    }
+
+    /// Returns the source's own bytes as an answer.
+    func original(at address: Address) async throws -> EncodedImage {
+        try await transfers.withPlace(for: address.key ?? UUID().uuidString, cost: 1) {
+            try await pipeline.encodedImage(for: address.request, as: .original)
+        }
+    }
+
+    /// Forgets the facts of a source, which has changed.
+    func forget(_ address: Address) {
+        if let key = address.key { facts.remove(key) }
+    }
+
+    // MARK: - Bytes
+
+    /// Returns a request for the work on bytes that are known by their hash.
+    func request(for facts: SourceFacts, at address: Address) -> ImageRequest {
+        let bytes = OriginalBytes(hash: facts.hash, bytes: facts.bytes, address: address, originals: self)
+        var request = ImageRequest(.provider(bytes))
+        request.cachePolicy.writes.remove(.memory)
+        request.network.maximumBytes = address.request.network.maximumBytes
+        return request
+    }
+
+    /// Counts bytes that no cache keeps while work with them waits.
+    ///
+    /// - Throws: `Failure.noMemory`.
+    func holding<Value>(
+        _ facts: SourceFacts, _ work: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let count = facts.bytes?.count ?? 0
+        guard count > 0 else { return try await work() }
+        defer { heldBytes.subtract(count, ordering: .relaxed) }
+        guard heldBytes.add(count, ordering: .relaxed).newValue <= Self.maximumHeldBytes else {
+            throw Failure.noMemory
+        }
+        return try await work()
+    }
+}
+
+/// The bytes of a source, which the caches know by their hash alone.
+private struct OriginalBytes: ImageDataProvider {
+    let hash: String
+    let bytes: Data?
+    let address: Originals.Address
+    let originals: Originals
+
+    var cacheKey: String { "content:\(hash)" }
+    /// Encodings alone: the bytes are kept under the source's own key.
+    var diskLevels: CacheLevels { .diskProcessed }
+
+    func data() async throws -> Data {
+        if let bytes { return bytes }
+        let original = try await originals.original(at: address)
+        guard original.etag == hash else {
+            originals.forget(address)
+            throw Originals.Failure.changed
+        }
+        return original.data
+    }
+}

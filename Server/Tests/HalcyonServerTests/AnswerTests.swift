@@ -1,0 +1,223 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import Testing
+
+@testable import HalcyonServer
+
+/// Pictures over HTTP, with real decodes and encodes.
+@Suite struct AnswerTests {
+    @Test func aPictureInTheSizeThatWasAskedFor() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let answer = try await server.get("/fit-24x24/\(source)")
+            #expect(answer.status == 200, "\(String(decoding: answer.body.prefix(300), as: UTF8.self))")
+            #expect(answer["Content-Type"] == "image/jpeg")
+            #expect(try answer.image().size == PixelSize(24, 16))
+            #expect(answer["Content-Disposition"] == "inline; filename=\"a.jpg\"")
+            #expect(answer["X-Content-Type-Options"] == "nosniff")
+            #expect(answer["Cache-Control"] == "public, max-age=3600")
+            #expect(answer["Vary"] == "Accept")
+            #expect(answer["Content-Length"] == "\(answer.body.count)")
+        }
+    }
+
+    @Test func imgproxysURLs() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let answer = try await server.get("/_/rs:fill:20:20/g:no/plain/\(source)@png")
+            #expect(answer["Content-Type"] == "image/png")
+            #expect(try answer.image().size == PixelSize(20, 20))
+            #expect(answer["Vary"] == nil)
+            #expect(answer["Content-Disposition"] == "inline; filename=\"a.png\"")
+        }
+    }
+
+    @Test func thumborsURLs() async throws {
+        try await ServerFixture.run {
+            $0.url.grammars = [.thumbor]
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let answer = try await server.get("/unsafe/fit-in/12x12/filters:format(png):grayscale()/\(source)")
+            #expect(answer["Content-Type"] == "image/png")
+            let image = try answer.image()
+            #expect(image.size == PixelSize(12, 8))
+            let color = try #require(image.color(x: 3, y: 3))
+            #expect(color.red == color.green && color.green == color.blue)
+        }
+    }
+
+    @Test func theBestFormatThatTheClientNames() async throws {
+        try await ServerFixture.run {
+            $0.answer.formats = [.jpegXL, .avif, .webp]
+            $0.answer.maximumAVIFPixels = 24 * 16
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            func type(_ accept: String, _ size: String = "24x24") async throws -> String? {
+                let answer = try await server.get("/fit-\(size)/\(source)", ["Accept": accept])
+                #expect(answer["Vary"] == "Accept")
+                #expect(answer.status == 200)
+                return answer["Content-Type"]
+            }
+            #expect(try await type("image/jxl,image/avif,image/webp,*/*") == "image/jxl")
+            #expect(try await type("image/avif,image/webp,*/*;q=0.8") == "image/avif")
+            #expect(try await type("image/avif,image/webp,*/*;q=0.8", "40x40") == "image/webp")
+            #expect(try await type("image/avif;q=0,image/webp;q=0.1") == "image/webp")
+            #expect(try await type("image/*") == "image/jpeg")
+            #expect(try await type("*/*") == "image/jpeg")
+        }
+    }
+
+    @Test func aSourceWithAlphaStaysTransparent() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("png/adam7-rgba.png", as: "a.png")
+            let answer = try await server.get("/fit-24x/\(source)")
+            #expect(answer["Content-Type"] == "image/png")
+            #expect(try !answer.image().bitmap.isOpaque)
+        }
+    }
+
+    @Test func aKnownTagIs304() async throws {
+        try await ServerFixture.run(clock: ManualClock()) { server async throws in
+            let source = try server.serve(
+                "jpeg/baseline-420.jpg", headers: ["Cache-Control": "max-age=90, must-revalidate"])
+            let first = try await server.get("/fit-24x24/\(source)")
+            let tag = try #require(first["ETag"])
+            #expect(first["Cache-Control"] == "public, max-age=90, must-revalidate")
+            let second = try await server.get("/fit-24x24/\(source)", ["If-None-Match": "\"x\", W/\(tag)"])
+            #expect(second.status == 304)
+            #expect(second["ETag"] == tag)
+            #expect(second["Vary"] == "Accept")
+            #expect(second["Cache-Control"] != nil)
+            #expect(second["Content-Type"] == nil)
+            #expect(try await server.get("/fit-24x24/\(source)", ["If-None-Match": "\"x\""]).status == 200)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    @Test func headHasTheFieldsAndNoBody() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let whole = try await server.get("/fit-24x24/\(source)")
+            let head = try await server.get("/fit-24x24/\(source)", method: "HEAD")
+            #expect(head.status == 200)
+            #expect(head["Content-Length"] == "\(whole.body.count)")
+            #expect(head["ETag"] == whole["ETag"])
+            #expect(head.body.isEmpty)
+        }
+    }
+
+    @Test func otherMethodsAreRefused() async throws {
+        try await ServerFixture.run { server async throws in
+            let answer = try await server.get("/fit-24x24/http://images.test/a.jpg", method: "DELETE")
+            #expect(answer.status == 405)
+            #expect(answer["Allow"] == "GET, HEAD")
+        }
+    }
+
+    @Test func theClientsNameOfTheRequestComesBack() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            #expect(try await server.get("/_/\(source)", ["X-Request-Id": "abc-1"])["X-Request-Id"] == "abc-1")
+            let other = try await server.get("/_/\(source)", ["X-Request-Id": "a b"])["X-Request-Id"]
+            #expect(UUID(uuidString: other ?? "") != nil)
+        }
+    }
+
+    @Test func aNameAndAnAttachment() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let answer = try await server.get("/_/fn:..my%22cat/att:1/plain/\(source)")
+            #expect(answer["Content-Disposition"] == "attachment; filename=\"mycat.jpg\"")
+        }
+    }
+
+    @Test func originalsInParts() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg")
+            let path = "/original/\(source)"
+            let whole = try await server.get(path)
+            #expect(whole.body == bytes)
+            #expect(whole["Accept-Ranges"] == "bytes")
+            let part = try await server.get(path, ["Range": "bytes=10-19"])
+            #expect(part.status == 206)
+            #expect(part.body == bytes[10..<20])
+            #expect(part["Content-Range"] == "bytes 10-19/\(bytes.count)")
+            let none = try await server.get(path, ["Range": "bytes=\(bytes.count)-"])
+            #expect(none.status == 416)
+            #expect(none["Content-Range"] == "bytes */\(bytes.count)")
+            #expect(none.body.isEmpty)
+            let changed = try await server.get(path, ["Range": "bytes=10-19", "If-Range": "\"other\""])
+            #expect(changed.status == 200)
+        }
+    }
+
+    @Test func clientHints() async throws {
+        try await ServerFixture.run {
+            $0.answer.usesClientHints = true
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let hints = ["Sec-CH-DPR": "2", "Sec-CH-Width": "24"]
+            let answer = try await server.get("/_/\(source)", hints)
+            #expect(try answer.image().size == PixelSize(24, 16))
+            #expect(answer["Vary"] == "Accept, Sec-CH-DPR, Sec-CH-Width, Save-Data")
+            #expect(answer["Accept-CH"] == "Sec-CH-DPR, Sec-CH-Width")
+            let sized = try await server.get("/fit-10x/\(source)", hints)
+            #expect(try sized.image().width == 20)
+            let saving = try await server.get("/fit-10x/\(source)", ["Save-Data": "on", "Sec-CH-DPR": "2"])
+            #expect(try saving.image().width == 10)
+            let usual = try await server.get("/fit-10x/\(source)")
+            #expect(saving.body.count < usual.body.count)
+        }
+    }
+
+    @Test func withoutTheSettingHintsAreNothing() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let answer = try await server.get("/_/\(source)", ["Sec-CH-Width": "24"])
+            #expect(try answer.image().size == PixelSize(48, 32))
+            #expect(answer["Vary"] == "Accept")
+        }
+    }
+
+    @Test func informationAsJSON() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/orientation-6.jpg")
+            let answer = try await server.get("/info/_/\(source)")
+            #expect(answer["Content-Type"] == "application/json")
+            let report = try JSONDecoder().decode(ImageReport.self, from: answer.body)
+            let image = try Image(data: ServerFixture.fixture("jpeg/orientation-6.jpg"))
+            #expect(report.format == "jpeg")
+            #expect(PixelSize(report.width, report.height) == image.size)
+            #expect(report.orientation == 6)
+            #expect(report.frames == 1)
+            #expect(!report.hasGainMap)
+            #expect(try BlurHash(#require(report.blurHash)).componentsX == 4)
+            #expect(report.dominantColor?.count == 7)
+            // The second answer needs no second decode, and no second transfer.
+            #expect(try await server.get("/info/_/\(source)").body == answer.body)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    @Test func vectorsAreDrawnUnlessTheyAreAskedFor() async throws {
+        let drawing = Data(
+            """
+            <svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><script>alert(1)</script>\
+            <rect width="40" height="20" fill="#00ff00"/></svg>
+            """.utf8)
+        try await ServerFixture.run { server async throws in
+            try server.answer("http://images.test/a.svg", with: .data(drawing))
+            let drawn = try await server.get("/fit-80x80/http://images.test/a.svg")
+            #expect(drawn["Content-Type"] == "image/png")
+            #expect(drawn["Content-Security-Policy"] == nil)
+            #expect(try drawn.image().size == PixelSize(80, 40))
+            let asked = try await server.get("/original/http://images.test/a.svg")
+            #expect(asked["Content-Type"] == "image/svg+xml")
+            #expect(asked.body == drawing)
+            #expect(asked["Content-Security-Policy"]?.hasPrefix("default-src 'none'") == true)
+            #expect(asked["X-Content-Type-Options"] == "nosniff")
+        }
+    }
+}

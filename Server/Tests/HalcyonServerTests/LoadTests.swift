@@ -1,0 +1,179 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import ServiceLifecycle
+import Testing
+import UnixSignals
+
+@testable import HalcyonServer
+
+/// Queues, clients that leave or take nothing, and the end of the server.
+@Suite(.serialized) struct LoadTests {
+    @Test func requestsForOnePictureShareItsWork() async throws {
+        try await ServerFixture.run { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+            let answers = try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
+                for _ in 0..<8 { group.addTask { try await server.get("/fit-24x24/\(source)") } }
+                for _ in 0..<8 { group.addTask { try await server.get("/fit-12x12/\(source)") } }
+                try await server.transport.waitForRequests(1)
+                #expect(server.application.transfers.statistics.working == 1)
+                gate.open()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 200 })
+            #expect(Set(answers.map(\.body)).count == 2)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    @Test func whatIsTooMuchIsRefusedAtOnce() async throws {
+        try await ServerFixture.run {
+            $0.queue.transfers = 1
+            $0.queue.waiting = 1
+            $0.queue.waitingTime = .seconds(7)
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let first = try server.serve("jpeg/baseline-420.jpg", as: "1.jpg", gate: gate)
+            let second = try server.serve("jpeg/baseline-420.jpg", as: "2.jpg")
+            let third = try server.serve("jpeg/baseline-420.jpg", as: "3.jpg")
+            async let one = server.get("/_/\(first)")
+            try await server.transport.waitForRequests(1)
+            async let two = server.get("/_/\(second)")
+            try await until { server.application.transfers.statistics.waiting == 1 }
+            let refused = try await server.get("/_/\(third)")
+            #expect(refused.status == 503)
+            #expect(refused.code == "busy")
+            #expect(refused["Retry-After"] == "7")
+            gate.open()
+            #expect(try await one.status == 200)
+            #expect(try await two.status == 200)
+            #expect(server.application.transfers.statistics.refusals == 1)
+        }
+    }
+
+    @Test func aClientThatLeavesTakesItsWorkAlong() async throws {
+        try await ServerFixture.run { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+            let connection = try LoopbackConnection(port: server.port)
+            try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
+            try await server.transport.waitForRequests(1)
+            connection.leave()
+            try await server.transport.waitForCancellations(1)
+            try await until { server.application.transfers.statistics.working == 0 }
+        }
+    }
+
+    @Test func aClientThatLeavesDisturbsNoOther() async throws {
+        try await ServerFixture.run { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+            let connection = try LoopbackConnection(port: server.port)
+            try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
+            try await server.transport.waitForRequests(1)
+            async let other = server.get("/fit-24x24/\(source)")
+            try await until { server.application.transfers.statistics.callers == 2 }
+            connection.leave()
+            try await until { server.application.transfers.statistics.callers == 1 }
+            gate.open()
+            #expect(try await other.status == 200)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    @Test func aConnectionServesManyRequests() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let answers = try await blocking {
+                let connection = try LoopbackConnection(port: server.port)
+                return try ["24x24", "24x24", "12x12", "12x12"].map { size in
+                    try connection.send(LoopbackConnection.head("/fit-\(size)/\(source)"))
+                    return try connection.answer()
+                }
+            }
+            #expect(answers.allSatisfy { $0.status == 200 })
+            #expect(answers[0].body == answers[1].body)
+            #expect(answers[2].body == answers[3].body)
+        }
+    }
+
+    @Test func aClientThatTakesNothingIsLeft() async throws {
+        try await ServerFixture.run {
+            $0.http.writeTimeout = .milliseconds(300)
+        } _: { server async throws in
+            try server.answer("http://images.test/a.bmp", with: .data(LargePicture.bitmap(width: 2000, height: 2000)))
+            try await blocking {
+                let connection = try LoopbackConnection(port: server.port, receiveBuffer: 4096)
+                try connection.send(LoopbackConnection.head("/original/http://images.test/a.bmp"))
+                try connection.waitForClose()
+            }
+            #expect(try await server.get("/health").status == 200)
+        }
+    }
+
+    @Test func aClientThatTakesItsTimeGetsEverything() async throws {
+        try await ServerFixture.run { server async throws in
+            let bytes = LargePicture.bitmap(width: 2000, height: 2000)
+            try server.answer("http://images.test/a.bmp", with: .data(bytes))
+            let answer = try await blocking {
+                let connection = try LoopbackConnection(port: server.port, receiveBuffer: 4096)
+                try connection.send(LoopbackConnection.head("/original/http://images.test/a.bmp"))
+                return try connection.answer()
+            }
+            #expect(answer.body == bytes)
+        }
+    }
+
+    @Test func theServerStopsAfterTheRequestsThatItHas() async throws {
+        try await ServerFixture.run(signals: [.sigusr1]) { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+            #expect(try await server.get("/ready").status == 200)
+            async let answer = server.get("/fit-24x24/\(source)")
+            try await server.transport.waitForRequests(1)
+            kill(getpid(), SIGUSR1)
+            // The port for pictures closes, while the other one tells that the server stops.
+            try await until { (try? LoopbackConnection(port: server.port)) == nil }
+            #expect(try await server.report("/ready").status == 503)
+            #expect(try await server.report("/health").status == 200)
+            gate.open()
+            #expect(try await answer.status == 200)
+            #expect(try await answer["Connection"] == nil)
+        }
+    }
+}
+
+/// The end of a server that has requests which never end.
+@Suite(.serialized) struct ShutdownTests {
+    @Test func theServerWaitsNoLongerThanItsLimit() async throws {
+        try await ServerFixture.run(signals: [.sigusr2]) {
+            $0.http.shutdownTimeout = .milliseconds(300)
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+            let connection = try LoopbackConnection(port: server.port)
+            try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
+            try await server.transport.waitForRequests(1)
+            kill(getpid(), SIGUSR2)
+            try await blocking { while try !connection.receive().isEmpty {} }
+            try await server.transport.waitForCancellations(1)
+            #expect(!gate.isOpen)
+            try await until { (try? LoopbackConnection(port: server.reports)) == nil }
+        }
+    }
+}
+
+/// Pictures that are longer than what a connection holds.
+enum LargePicture {
+    /// A BMP of 24 bits, all black.
+    static func bitmap(width: Int, height: Int) -> Data {
+        let row = (width * 3 + 3) / 4 * 4
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
+        var data = Data("BM".utf8)
+        data += little(54 + row * height, 4) + little(0, 4) + little(54, 4) + little(40, 4) + little(width, 4)
+        data += little(height, 4) + little(1, 2) + little(24, 2) + little(0, 4) + little(row * height, 4)
+        data += little(2835, 4) + little(2835, 4) + little(0, 8)
+        return data + Data(count: row * height)
+    }
+}

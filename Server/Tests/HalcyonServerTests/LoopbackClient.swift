@@ -1,0 +1,114 @@
+import Foundation
+
+/// An answer of HTTP/1.1 as it came.
+struct HTTPAnswer: Sendable {
+    let status: Int
+    let fields: [(name: String, value: String)]
+    let body: Data
+
+    subscript(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// A connection to a server on the loopback, with nothing between the test and the bytes.
+final class LoopbackConnection: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let descriptor: Int32
+
+    init(port: Int, receiveBuffer: Int? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(description: "no socket") }
+        if var size = receiveBuffer.map(Int32.init) {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            Glibc.close(descriptor)
+            throw Failure(description: "refused")
+        }
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Ends both directions, as a client that leaves does.
+    func leave() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    func send(_ text: String) throws {
+        var rest = Data(text.utf8)
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { throw Failure(description: "cannot send") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Returns some bytes; none at the end of the connection.
+    func receive() throws -> Data {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count < 0, errno == ECONNRESET { return Data() }
+        guard count >= 0 else { throw Failure(description: "nothing came: \(errno)") }
+        return Data(buffer.prefix(count))
+    }
+
+    /// Waits until the server has closed the connection (`POLLRDHUP`), without taking a byte.
+    func waitForClose() throws {
+        var event = pollfd(fd: descriptor, events: 0x2000, revents: 0)
+        guard poll(&event, 1, 60_000) > 0 else { throw Failure(description: "still open") }
+    }
+
+    /// Reads one answer, and leaves the connection open for the next.
+    func answer(to method: String = "GET") throws -> HTTPAnswer {
+        var data = Data()
+        let end = Data("\r\n\r\n".utf8)
+        while data.range(of: end) == nil {
+            let more = try receive()
+            if more.isEmpty { throw Failure(description: "the connection ended after \(data.count) bytes") }
+            data += more
+        }
+        guard let mark = data.range(of: end) else { throw Failure(description: "no head") }
+        let lines = String(decoding: data[..<mark.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let fields = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return (String(line[..<colon]), line[colon...].dropFirst().trimmingCharacters(in: .whitespaces))
+        }
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        let length = fields.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) } ?? 0
+        var body = Data(data[mark.upperBound...])
+        let expected = method == "HEAD" || status == 304 ? 0 : length
+        while body.count < expected {
+            let more = try receive()
+            if more.isEmpty { throw Failure(description: "the body ended early") }
+            body += more
+        }
+        return HTTPAnswer(status: status, fields: fields, body: body)
+    }
+
+    static func head(_ path: String, _ fields: [String: String] = [:], method: String = "GET") -> String {
+        let lines = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }.joined()
+        return "\(method) \(path) HTTP/1.1\r\nHost: test\r\n\(lines)\r\n"
+    }
+}
+
+/// Runs a blocking call on a thread that no task needs.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Halcyon
+import HalcyonTesting
+import Logging
+import Synchronization
+import Testing
+
+@testable import HalcyonServer
+
+/// Caches, folders and reports of a running server.
+@Suite struct ServiceTests {
+    @Test func answersComeFromMemoryAndFromTheDisk() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let first = try await server.get("/fit-24x24/\(source)")
+            let second = try await server.get("/fit-24x24/\(source)")
+            #expect(first.body == second.body)
+            // Another size needs the source's bytes, and not its server.
+            #expect(try await server.get("/fit-12x12/\(source)").status == 200)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    @Test func aSourceThatChangesIsAskedForAgain() async throws {
+        let clock = ManualClock()
+        try await ServerFixture.run(clock: clock) { server async throws in
+            let fresh: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+            try server.answer(
+                "http://images.test/a", with: .data(try ServerFixture.fixture("jpeg/baseline-420.jpg"), headers: fresh),
+                .data(try ServerFixture.fixture("jpeg/orientation-6.jpg"), headers: ["Cache-Control": "max-age=60"]))
+            let path = "/fill-20x20/http://images.test/a"
+            let first = try await server.get(path)
+            #expect(first["Cache-Control"] == "public, max-age=60")
+            clock.advance(by: .seconds(30))
+            #expect(try await server.get(path)["Cache-Control"] == "public, max-age=30")
+            #expect(server.transport.requestCount == 1)
+            clock.advance(by: .seconds(31))
+            let later = try await server.get(path)
+            #expect(server.transport.requestCount == 2)
+            #expect(later.body != first.body)
+            #expect(try later.image().size == PixelSize(20, 20))
+        }
+    }
+
+    @Test func whatMayNotBeStoredIsAskedForEachTime() async throws {
+        try await ServerFixture.run { server async throws in
+            let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg")
+            let answer = ScriptedTransport.Answer.data(bytes, headers: ["Cache-Control": "no-store"])
+            try server.answer("http://images.test/a", with: answer, answer)
+            for _ in 0..<2 {
+                let answer = try await server.get("/fit-24x24/http://images.test/a")
+                #expect(answer.status == 200)
+                #expect(answer["Cache-Control"] == "no-store")
+            }
+            #expect(server.transport.requestCount == 2)
+        }
+    }
+
+    @Test func withoutADiskEverythingIsMadeFromOneTransfer() async throws {
+        try await ServerFixture.run {
+            $0.cache.folder = nil
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            #expect(try await server.get("/fit-24x24/\(source)").status == 200)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    @Test func filesOfAFolder() async throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "halcyon-sources-\(UUID().uuidString)")
+        let inner = root.appending(path: "in/sub")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: root) }
+        let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg")
+        try bytes.write(to: inner.appending(path: "a b.jpg"))
+        try bytes.write(to: root.appending(path: "outside.jpg"))
+        let (outside, inside) = (root.appending(path: "outside.jpg"), inner.appending(path: "a b.jpg"))
+        try FileManager.default.createSymbolicLink(at: inner.appending(path: "out.jpg"), withDestinationURL: outside)
+        try FileManager.default.createSymbolicLink(at: inner.appending(path: "in.jpg"), withDestinationURL: inside)
+        mkfifo(inner.appending(path: "pipe").path(percentEncoded: false), 0o600)
+        let folder = root.appending(path: "in").path(percentEncoded: false)
+        try await ServerFixture.run {
+            $0.source.folder = folder
+            $0.answer.sendsLastModified = true
+        } _: { server async throws in
+            let answer = try await server.get("/fit-24x24/local:///sub/a%20b.jpg")
+            #expect(answer.status == 200)
+            let date = try #require(answer["Last-Modified"])
+            #expect(
+                try await server.get("/fit-24x24/local:///sub/a%20b.jpg", ["If-Modified-Since": date]).status == 304)
+            #expect(try await server.get("/fit-24x24/local:///sub/in.jpg").status == 200)
+            for path in ["sub/none.jpg", "sub/out.jpg", "sub/pipe", "sub", "", "sub/a%00b"] {
+                #expect([403, 404].contains(try await server.get("/_/local:///\(path)").status), "\(path)")
+            }
+            for path in ["../outside.jpg", "%2e%2e/outside.jpg", "sub/../../outside.jpg", "..%2foutside.jpg"] {
+                #expect([403, 404].contains(try await server.get("/_/local:///\(path)").status), "\(path)")
+            }
+            try ServerFixture.fixture("png/adam7-rgba.png").write(to: inside)
+            let changed = try await server.get("/fit-24x24/local:///sub/a%20b.jpg")
+            #expect(changed["Content-Type"] == "image/png")
+        }
+    }
+
+    @Test func fieldsThatArePassedOn() async throws {
+        try await ServerFixture.run {
+            $0.source.passHeaders = ["X-Team"]
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            _ = try await server.get("/_/\(source)", ["X-Team": "blue", "X-Other": "red"])
+            let sent = try #require(server.transport.requests.first)
+            #expect(sent.headers["X-Team"] == "blue")
+            #expect(sent.headers["X-Other"] == nil)
+        }
+    }
+
+    @Test func reports() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            _ = try await server.get("/_/\(source)")
+            _ = try await server.get("/_/http://images.test/none")
+            #expect(try await server.get("/health").body == Data("ok\n".utf8))
+            #expect(try await server.report("/ready").status == 200)
+            #expect(try await server.report("/other").status == 404)
+            let answer = try await server.report("/metrics")
+            #expect(answer["Content-Type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+            let text = String(decoding: answer.body, as: UTF8.self)
+            for line in [
+                "halcyon_server_requests_total{status=\"200\"} 1", "halcyon_server_requests_total{status=\"404\"} 1",
+                "halcyon_server_requests_running 0", "halcyon_server_request_duration_seconds_count 2",
+                "halcyon_server_work_queue_waiting 0", "halcyon_server_transfer_queue_refusals_total 0",
+            ] {
+                #expect(text.contains("\n\(line)\n"), "\(line)")
+            }
+            // The same text has the metrics of the pipeline.
+            #expect(text.contains("# TYPE halcyon_transfers_total counter"))
+            #expect(try await server.get("/metrics").status != 200)
+        }
+    }
+
+    @Test func aLineOfTheLogForEachRequest() async throws {
+        let lines = Mutex<[[String: String]]>([])
+        let logger = Logger(label: "test") { _ in
+            JSONLogHandler(label: "test") { line in
+                guard let fields = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else { return }
+                lines.withLock { $0.append(fields.mapValues { "\($0)" }) }
+            }
+        }
+        try await ServerFixture.run(logger: logger) { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg", as: "a.jpg?token=secret")
+            _ = try await server.get("/fit-24x24/\(source)", ["X-Request-Id": "r-1"])
+            let line = try #require(lines.withLock { $0.first { $0["request_id"] == "r-1" } })
+            #expect(line["status"] == "200")
+            #expect(line["source"] == "http://images.test/a.jpg")
+            #expect(!lines.withLock { "\($0)" }.contains("secret"))
+        }
+    }
+
+    @Test func filesAreDecodedInWorkersByDefault() async throws {
+        try await ServerFixture.run {
+            $0.isolatesDecodes = ServerConfiguration().isolatesDecodes
+        } _: { server async throws in
+            #expect(server.application.pipeline.configuration.isolation != .inProcess)
+        }
+    }
+}
