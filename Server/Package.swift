@@ -52,12 +52,32 @@ let package = Package(
         .target(
             name: "ImageURLs", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
-        .target(name: "HalcyonServer", dependencies: ["ImageURLs"] + halcyon + packages, swiftSettings: strict),
+        // The client library of Redis, of the system.
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        // A store of the library's caches in Redis, which the processes of a fleet share.
+        .target(
+            name: "RedisStore",
+            dependencies: [
+                "CHiredis", .product(name: "Halcyon", package: "halcyon"),
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: strict),
+        .target(
+            name: "HalcyonServer", dependencies: ["ImageURLs", "RedisStore"] + halcyon + packages,
+            swiftSettings: strict),
         .executableTarget(name: "halcyon-server", dependencies: ["HalcyonServer"], swiftSettings: strict),
         .testTarget(name: "ImageURLsTests", dependencies: ["ImageURLs"], swiftSettings: strict),
+        // Servers of Redis for tests, which start and kill them.
+        .target(name: "RedisServing", dependencies: ["RedisStore"], path: "Tests/RedisServing", swiftSettings: strict),
+        .testTarget(
+            name: "RedisStoreTests",
+            dependencies: [
+                "RedisStore", "RedisServing", .product(name: "Halcyon", package: "halcyon"),
+                .product(name: "HalcyonTesting", package: "halcyon"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "HalcyonServerTests",
-            dependencies: ["HalcyonServer", .product(name: "HalcyonTesting", package: "halcyon")] + halcyon + packages,
+            dependencies: ["HalcyonServer", "RedisServing", .product(name: "HalcyonTesting", package: "halcyon")]
+                + halcyon + packages,
             swiftSettings: strict),
     ]
 )

@@ -21,9 +21,10 @@ struct ServerFixture: Sendable {
     /// - Parameters:
     ///   - usesNetwork: whether the library's own network is used, with the default policy of addresses.
     ///   - signals: signals that stop it.
+    ///   - transport: the scripted network, which several servers may share.
     static func run(
         clock: ManualClock? = nil, logger: Logger? = nil, signals: [UnixSignal] = [],
-        usesNetwork: Bool = false,
+        usesNetwork: Bool = false, transport: ScriptedTransport = ScriptedTransport(),
         _ configure: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (ServerFixture) async throws -> Void
     ) async throws {
@@ -36,7 +37,6 @@ struct ServerFixture: Sendable {
         // A scripted network has no addresses to look at.
         configuration.source.allowsPrivateAddresses = !usesNetwork
         configure(&configuration)
-        let transport = ScriptedTransport()
         let application = try ServerApplication(
             configuration, logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             transport: usesNetwork ? nil : transport, time: clock?.timeSource ?? .system)

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonCache
+@testable import RedisServing
 import Testing
 
 @testable import RedisStore

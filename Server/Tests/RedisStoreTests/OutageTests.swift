@@ -1,6 +1,7 @@
 import Foundation
 import HalcyonCache
 import HalcyonTesting
+@testable import RedisServing
 import Testing
 
 @testable import RedisStore

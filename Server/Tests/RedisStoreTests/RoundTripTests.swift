@@ -2,6 +2,7 @@ import Foundation
 import HalcyonCache
 import HalcyonSystem
 import HalcyonTesting
+@testable import RedisServing
 import Testing
 
 @testable import RedisStore

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import HalcyonCache
 import HalcyonTesting
+@testable import RedisServing
 import Synchronization
 import Testing
 

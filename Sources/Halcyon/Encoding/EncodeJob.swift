@@ -153,9 +153,10 @@ struct EncodeJob {
     ///
     /// - Returns: the encoding, if another process has made it meanwhile.
     private func claimed(_ slots: inout EncodedSlots?) async -> EncodedAnswer? {
-        guard !resolved.cachePolicy.writes.isDisjoint(with: .disk), await slots?.isStoredByOthers() == true else {
-            return nil
-        }
+        // Others would wait in vain for a request that must not make it, or store it.
+        let policy = resolved.cachePolicy
+        guard policy.allowsNetwork, !policy.writes.isDisjoint(with: .disk), await slots?.isStoredByOthers() == true
+        else { return nil }
         let watch = Stopwatch()
         let looked = await subscription.withTicket { await EncodedSlots.find(resolved, encoding, ticket: $0) }
         guard let kept = looked?.found?.kept,

@@ -8,6 +8,7 @@ import HummingbirdCore
 import ImageURLs
 import Logging
 import NIOCore
+import RedisStore
 import ServiceLifecycle
 import UnixSignals
 
@@ -28,6 +29,8 @@ public struct ServerApplication: Sendable {
     private let health: HealthCheck
     private let metrics: ServerMetrics
     private let pipelineMetrics: PipelineMetrics
+    /// The store that the machines of a fleet share.
+    private let shared: RedisStore?
     private let logger: Logger
 
     /// Creates a server.
@@ -44,13 +47,18 @@ public struct ServerApplication: Sendable {
         let schemes: Set<String> = configuration.source.folder == nil ? ["http", "https"] : ["http", "https", "local"]
         let rules = try SourceRules(
             allowed: configuration.source.allow, baseURL: configuration.source.baseURL, schemes: schemes)
-        pipeline = Self.pipeline(configuration, rules: rules, logger, transport, time)
+        shared = try configuration.cache.redisConfiguration().map {
+            RedisStore(configuration: $0, timeSource: time, logger: logger)
+        }
+        let stores = shared.map { [$0] } ?? []
+        pipeline = Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time)
         let registry = PrometheusRegistry()
         metrics = ServerMetrics(registry)
         pipelineMetrics = PipelineMetrics(pipeline, factory: registry)
         health = HealthCheck(pipeline)
         let service = try ImageService(pipeline, configuration, rules: rules, time: time)
         metrics.observe(service)
+        if let shared { metrics.observe(shared) }
         let fallback = try configuration.answer.fallback.map {
             FallbackPicture(
                 picture: try LocalPicture(
@@ -68,7 +76,8 @@ public struct ServerApplication: Sendable {
     var transfers: CostQueue<String> { handler.service.originals.transfers }
 
     private static func pipeline(
-        _ configuration: ServerConfiguration, rules: SourceRules, _ logger: Logger, _ transport: (any Transport)?,
+        _ configuration: ServerConfiguration, rules: SourceRules, stores: [RedisStore], _ logger: Logger,
+        _ transport: (any Transport)?,
         _ time: TimeSource
     ) -> ImagePipeline {
         let disk = configuration.cache.folder.map {
@@ -79,7 +88,8 @@ public struct ServerApplication: Sendable {
         // Decoded pixels are of no use after their answer.
         let memory = MemoryCacheConfiguration(costLimit: 16 << 20)
         var settings = ImagePipeline.Configuration(
-            cache: ImageCache(memory: memory, disk: disk, clock: time), maximumBytes: configuration.source.maximumBytes,
+            cache: ImageCache(memory: memory, disk: disk, stores: stores, clock: time),
+            maximumBytes: configuration.source.maximumBytes,
             clock: time)
         // A redirect leads nowhere that the rules do not allow.
         let redirect: @Sendable (HTTPResponseHead, RedirectTarget) async throws -> RedirectTarget? = { _, next in
@@ -138,7 +148,13 @@ public struct ServerApplication: Sendable {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: signals, logger: logger)
         group.maximumGracefulShutdownDuration = configuration.http.shutdownTimeout
-        try await ServiceGroup(configuration: group).run()
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch {
+            await shared?.shutdown()
+            throw error
+        }
+        await shared?.shutdown()
     }
 
     private func pictures(_ onRunning: @escaping @Sendable (Port) -> Void) -> some Service {

@@ -27,7 +27,9 @@ extension ServerConfiguration {
         "answer.maximumAvifPixels", "answer.quality", "answer.ttl", "answer.lastModified", "answer.clientHints",
         "answer.fallback", "answer.watermark", "answer.fallbackStatus", "answer.fallbackTtl", "answer.maximumSide",
         "answer.maximumPixels",
-        "cache.folder", "cache.diskBytes", "cache.memoryBytes", "queue.transfers", "queue.pixels", "queue.waiting",
+        "cache.folder", "cache.diskBytes", "cache.memoryBytes", "cache.redis", "cache.redisPrefix",
+        "cache.redisTimeout",
+        "queue.transfers", "queue.pixels", "queue.waiting",
         "queue.waitingPixels", "queue.waitingTime", "isolation", "log.level",
     ]
 
@@ -89,6 +91,10 @@ extension ServerConfiguration {
         try reader.set("cache.folder", &cache.folder)
         try reader.set("cache.diskBytes", &cache.diskBytes, in: 1...(1 << 50))
         try reader.set("cache.memoryBytes", &cache.memoryBytes, in: 0...(1 << 50))
+        try reader.set("cache.redis", &cache.redis)
+        try reader.set("cache.redisPrefix", &cache.redisPrefix)
+        try reader.set("cache.redisTimeout", &cache.redisTimeout, in: 0.001...60)
+        _ = try cache.redisConfiguration()
         try reader.set("queue.transfers", &queue.transfers, in: 1...10_000)
         try reader.set("queue.pixels", &queue.pixels, in: 1...(1 << 40))
         try reader.set("queue.waiting", &queue.waiting, in: 0...1_000_000)

@@ -132,6 +132,13 @@ public struct ServerConfiguration: Sendable {
         public var diskBytes = 4 << 30
         /// The bytes of finished answers in memory, 128 MiB by default; 0 keeps none.
         public var memoryBytes = 128 << 20
+        /// The Redis or Valkey that the machines of a fleet share, as `redis://[user:password@]host[:port][/database]` or
+        /// `unix:///path[?db=database]`; none by default.
+        public var redis: String?
+        /// The beginning of all keys there, "halcyon" by default.
+        public var redisPrefix = "halcyon"
+        /// The time after which a look-up there gives up, 50 ms by default.
+        public var redisTimeout = Duration.milliseconds(50)
     }
 
     /// The admission of work (`queue`).

@@ -139,7 +139,8 @@ final class Originals: Sendable {
             try coders.probe(original.data, isolation: isolation)
         }
         let freshness = original.freshness
-        let isKept = pipeline.cache.disk != nil && !freshness.isNotStored
+        let isCached = pipeline.cache.disk != nil || !pipeline.cache.stores.isEmpty
+        let isKept = isCached && !freshness.isNotStored
         let isLocal = address.lastModified != nil
         let found = SourceFacts(
             hash: original.etag, info: info, freshness: freshness, time: time.now,

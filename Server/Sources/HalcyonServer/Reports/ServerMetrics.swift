@@ -1,5 +1,6 @@
 import CoreMetrics
 import Foundation
+import RedisStore
 import Synchronization
 
 /// The metrics of the server itself, beside those of its pipeline: requests by status, their durations, bytes, those that are under
@@ -28,6 +29,21 @@ final class ServerMetrics: Sendable {
         registry.addGauge("halcyon_server_requests_running") { [self] in Double(running.load(ordering: .relaxed)) }
         observe("transfer") { service.originals.transfers.statistics.numbers }
         observe("work") { service.work.statistics.numbers }
+    }
+
+    /// Reports the counters of the shared store.
+    func observe(_ store: RedisStore) {
+        let counters: [(String, @Sendable (RedisStore.Statistics) -> Int)] = [
+            ("hits", { $0.hits }), ("misses", { $0.misses }), ("unanswered", { $0.unanswered }),
+            ("stores", { $0.stores }),
+            ("failed_stores", { $0.failedStores }), ("failures", { $0.failures }), ("suspensions", { $0.suspensions }),
+            ("read_bytes", { $0.bytesRead }), ("written_bytes", { $0.bytesWritten }),
+            ("claims_granted", { $0.claimsGranted }), ("claims_stored", { $0.claimsStored }),
+            ("claims_alone", { $0.claimsAlone }),
+        ]
+        for (name, count) in counters {
+            registry.addCounter("halcyon_server_redis_\(name)_total") { Double(count(store.statistics)) }
+        }
     }
 
     private func observe(_ queue: String, _ numbers: @escaping @Sendable () -> QueueNumbers) {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 
+@testable import RedisServing
 @testable import RedisStore
 
 /// A server that answers as a test says, at a socket in a temporary folder.

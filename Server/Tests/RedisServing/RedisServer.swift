@@ -5,17 +5,17 @@ import Synchronization
 @testable import RedisStore
 
 /// A Redis of a test's own, in a temporary folder, at a socket there. It ends with its last reference.
-final class RedisServer: Sendable {
-    struct NotStarted: Error {}
+public final class RedisServer: Sendable {
+    public struct NotStarted: Error {}
 
-    let folder: URL
+    public let folder: URL
     private let arguments: [String]
     private let process: Mutex<Process?> = Mutex(nil)
 
     /// Starts a server.
     ///
     /// - Parameter arguments: those of `redis-server` beyond the socket and the folder.
-    init(_ arguments: String...) async throws {
+    public init(_ arguments: String...) async throws {
         self.arguments = arguments
         folder = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -27,20 +27,20 @@ final class RedisServer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    var socket: String { folder.appending(path: "s").path }
+    public var socket: String { folder.appending(path: "s").path }
 
     /// A configuration for this server whose times are long enough for a machine that does much else.
-    var configuration: RedisStore.Configuration {
+    public var configuration: RedisStore.Configuration {
         RedisStore.Configuration(
             address: .unixSocket(socket), lookupTimeout: .seconds(20), connectTimeout: .seconds(20),
             writeTimeout: .seconds(20))
     }
 
     /// The same with the times that are the default.
-    var quickConfiguration: RedisStore.Configuration { RedisStore.Configuration(address: .unixSocket(socket)) }
+    public var quickConfiguration: RedisStore.Configuration { RedisStore.Configuration(address: .unixSocket(socket)) }
 
     /// Starts the server, again after `kill`, and waits until it answers.
-    func start() async throws {
+    public func start() async throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/redis-server")
         process.arguments =
@@ -62,7 +62,7 @@ final class RedisServer: Sendable {
     }
 
     /// Ends the server as a crash does.
-    func kill() {
+    public func kill() {
         let process = self.process.withLock { process in
             defer { process = nil }
             return process
@@ -72,8 +72,8 @@ final class RedisServer: Sendable {
         process.waitUntilExit()
     }
 
-    func pause() { signal(SIGSTOP) }
-    func resume() { signal(SIGCONT) }
+    public func pause() { signal(SIGSTOP) }
+    public func resume() { signal(SIGCONT) }
 
     private func signal(_ number: Int32) {
         process.withLock { process in
@@ -112,7 +112,7 @@ final class RedisServer: Sendable {
     }
 
     /// The number of keys that match a pattern.
-    func count(_ pattern: String) throws -> Int? {
+    public func count(_ pattern: String) throws -> Int? {
         let reply = try send("EVAL", "return #redis.call('KEYS', ARGV[1])", "0", .init(pattern))
         return if case .integer(let count) = reply { count } else { nil }
     }
@@ -121,7 +121,7 @@ final class RedisServer: Sendable {
 /// Waits until a condition holds.
 ///
 /// - Returns: false if it does not within 10 seconds.
-func eventually(_ condition: () async throws -> Bool?) async rethrows -> Bool {
+public func eventually(_ condition: () async throws -> Bool?) async rethrows -> Bool {
     let deadline = ContinuousClock.now + .seconds(10)
     while ContinuousClock.now < deadline {
         if try await condition() == true { return true }
