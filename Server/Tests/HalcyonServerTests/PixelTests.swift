@@ -105,6 +105,39 @@ import Testing
         }
     }
 
+    @Test func tiledWatermarksAndSharpLuminance() async throws {
+        let mark = try Image(width: 4, height: 4, pixels: [UInt8](repeating: 255, count: 64)).data(as: .png)
+        let path = FileManager.default.temporaryDirectory.appending(path: "halcyon-mark-\(UUID().uuidString).png")
+        try mark.write(to: path)
+        defer { try? FileManager.default.removeItem(at: path) }
+        let source = try Image(data: ServerFixture.fixture("jpeg/baseline-420.jpg"))
+        try await ServerFixture.run {
+            $0.url.grammars = [.imgproxy, .thumbor]
+            $0.answer.watermark = path.path(percentEncoded: false)
+        } _: { server async throws in
+            let address = try server.serve("jpeg/baseline-420.jpg")
+            let tiled = try await server.get("/_/wm:1:re:6:6/plain/\(address)@png").image()
+            for (x, y) in [(0, 0), (3, 3), (10, 0), (20, 13), (43, 30)] {
+                #expect(tiled.color(x: x, y: y) == .white, "\(x), \(y)")
+            }
+            for (x, y) in [(4, 4), (9, 9), (15, 17)] { #expect(tiled.color(x: x, y: y) == source.color(x: x, y: y)) }
+            let sharp = try await server.get("/unsafe/filters:sharpen(2,1,true):format(png)/\(address)").image()
+            #expect(sharp.size == source.size)
+            var (changed, differences) = (0, 0)
+            for y in 0..<source.height {
+                for x in 0..<source.width {
+                    let (old, new) = (try #require(source.color(x: x, y: y)), try #require(sharp.color(x: x, y: y)))
+                    if old != new { changed += 1 }
+                    let inside = [new.red, new.green, new.blue].allSatisfy { $0 > 0 && $0 < 1 }
+                    // Where nothing is clipped, all channels are raised by the same.
+                    if inside, abs((new.red - old.red) - (new.blue - old.blue)) > 1.01 / 255 { differences += 1 }
+                }
+            }
+            #expect(changed > 100)
+            #expect(differences == 0)
+        }
+    }
+
     @Test func animationsStayAnimations() async throws {
         try await ServerFixture.run { server async throws in
             let address = try server.serve("png/apng.png", as: "a.png")

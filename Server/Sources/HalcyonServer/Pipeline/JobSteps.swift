@@ -34,7 +34,7 @@ struct JobSteps {
     private mutating func add(_ watermark: ImageJob.Watermark) throws {
         guard let picture = watermarks[watermark.picture] else { throw ImageURLError.unsupported("watermark") }
         guard watermark.opacity > 0 else { return }
-        processors.append(try PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio))
+        processors.append(PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio))
     }
 
     private var clear: Color { job.background.map(Self.color) ?? .clear }
@@ -92,7 +92,8 @@ struct JobSteps {
         case .blur(let sigma, let radius):
             processors.append(.blur(radius: radius.map { Self.deviation(of: sigma, endingAt: $0) } ?? sigma))
         case .sharpen(let sigma): processors.append(.sharpen(amount: 1, radius: sigma))
-        case .unsharp(_, _, luminanceOnly: true): throw ImageURLError.unsupported("sharpen of the luminance only")
+        case .unsharp(let amount, let radius, luminanceOnly: true):
+            processors.append(LuminanceSharpening(amount: amount, radius: radius))
         case .unsharp(let amount, let radius, luminanceOnly: false):
             processors.append(.sharpen(amount: amount, radius: radius))
         case .pixelate(let side): processors.append(.pixelate(side: side))

@@ -7,30 +7,44 @@ struct WatermarkPicture: Sendable {
     let image: Image
 }
 
-/// A watermark at its place: the size and the place follow from the size of the picture below, which the plan knows.
+/// A watermark at its place, or at many: the size and the places follow from the size of the picture below, which the plan knows.
 struct PlacedWatermark: ImageProcessor {
     let picture: WatermarkPicture
-    let place: PixelRect
+    let size: PixelSize
+    /// The near edges on both axes; the watermark is at each pair of them.
+    let lefts: [Int]
+    let tops: [Int]
     let opacity: Double
 
     /// - Parameters:
     ///   - whole: the size of the picture below.
     ///   - ratio: device pixels in a pixel.
-    /// - Throws: `ImageURLError.unsupported` for watermarks that fill the picture.
     init(
         _ watermark: ImageJob.Watermark, _ picture: WatermarkPicture, on whole: PixelSize, ratio: Double
-    ) throws {
+    ) {
         (self.picture, opacity) = (picture, watermark.opacity)
-        let size = Self.size(watermark.size, of: picture.image.size, on: whole, ratio: ratio)
+        size = Self.size(watermark.size, of: picture.image.size, on: whole, ratio: ratio)
         switch watermark.position {
         case .compass(let compass, let x, let y):
-            place = JobGeometry.place(.compass(compass, x: x, y: y), size, in: whole, ratio: ratio)
+            let place = JobGeometry.place(.compass(compass, x: x, y: y), size, in: whole, ratio: ratio)
+            (lefts, tops) = ([place.x], [place.y])
         case .axes(let x, let y):
-            place = PixelRect(
-                x: try Self.place(x, size.width, in: whole.width), y: try Self.place(y, size.height, in: whole.height),
-                width: size.width, height: size.height)
-        case .tiled: throw ImageURLError.unsupported("watermark:re")
+            lefts = Self.places(x, size.width, in: whole.width)
+            tops = Self.places(y, size.height, in: whole.height)
+        case .tiled(let x, let y):
+            lefts = Self.tiles(size.width, gap: x, in: whole.width, ratio)
+            tops = Self.tiles(size.height, gap: y, in: whole.height, ratio)
         }
+    }
+
+    private static func tiles(_ length: Int, gap: ImageJob.Length, in whole: Int, _ ratio: Double) -> [Int] {
+        let room =
+            switch gap {
+            case .pixels(let count): count * ratio
+            case .fraction(let fraction): fraction * Double(whole)
+            }
+        let step = max(1, length + Int(min(max(room.rounded(), Double(-length)), 1e9)))
+        return Array(stride(from: 0, to: whole, by: step))
     }
 
     /// The size of a watermark, which is never larger than the picture below.
@@ -51,7 +65,7 @@ struct PlacedWatermark: ImageProcessor {
         return PixelSize(min(side(own.width), whole.width), min(side(own.height), whole.height))
     }
 
-    private static func place(_ axis: ImageJob.Watermark.Axis, _ length: Int, in whole: Int) throws -> Int {
+    private static func places(_ axis: ImageJob.Watermark.Axis, _ length: Int, in whole: Int) -> [Int] {
         let room = whole - length
         let place: Int
         switch axis {
@@ -60,39 +74,75 @@ struct PlacedWatermark: ImageProcessor {
         case .percentFromStart(let percent): place = whole * percent / 100
         case .percentFromEnd(let percent): place = room - whole * percent / 100
         case .center: place = room / 2
-        case .tiled: throw ImageURLError.unsupported("watermark(repeat)")
+        case .tiled:
+            // As often as it fits, with equal gaps.
+            let count = whole / length
+            let gap = (whole - count * length) / (count + 1)
+            return (0..<count).map { gap + $0 * (length + gap) }
         }
-        return min(max(place, 0), room)
+        return [min(max(place, 0), room)]
     }
 
     func encode(into key: inout KeyEncoder) {
         key.encode(type: "halcyon.server.watermark", version: 1)
         key.encode(picture.hash)
-        key.encode(place.size)
-        key.encode(place.x)
-        key.encode(place.y)
+        key.encode(size)
+        for places in [lefts, tops] {
+            key.encode(places.count)
+            for place in places { key.encode(place) }
+        }
         key.encode(opacity)
     }
 
     static func == (left: PlacedWatermark, right: PlacedWatermark) -> Bool {
-        left.picture.hash == right.picture.hash && left.place == right.place && left.opacity == right.opacity
+        left.picture.hash == right.picture.hash && left.size == right.size && left.lefts == right.lefts
+            && left.tops == right.tops && left.opacity == right.opacity
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(picture.hash)
-        hasher.combine(place)
+        hasher.combine(size)
+        hasher.combine(lefts.first)
+        hasher.combine(tops.first)
     }
 
     func process(_ image: Image, context: WorkContext) throws -> Image {
         let mark =
-            picture.image.size == place.size
+            picture.image.size == size
             ? picture.image
-            : try picture.image.processed(by: [.resize(to: place.size, mode: .stretch, upscale: true)])
+            : try picture.image.processed(by: [.resize(to: size, mode: .stretch, upscale: true)])
+        if lefts.count == 1, tops.count == 1 { return try laid(mark, x: lefts[0], y: tops[0], on: image, context) }
+        let layer = try layer(of: mark.bitmap, size: image.size)
+        return try laid(picture.image.replacing(layer), x: 0, y: 0, on: image, context)
+    }
+
+    private func laid(
+        _ mark: Image, x: Int, y: Int, on image: Image, _ context: WorkContext
+    ) throws -> Image {
         func anchor(_ place: Int, _ room: Int) -> Double { room > 0 ? Double(place) / Double(room) : 0 }
         let processor: any ImageProcessor = .watermark(
-            mark, anchorX: anchor(place.x, image.width - mark.width),
-            anchorY: anchor(place.y, image.height - mark.height),
+            mark, anchorX: anchor(x, image.width - mark.width), anchorY: anchor(y, image.height - mark.height),
             opacity: opacity)
         return try processor.process(image, context: context)
+    }
+
+    /// Returns a clear picture with the mark at all of its places, cut off at the edges.
+    private func layer(of mark: Bitmap, size: PixelSize) throws -> Bitmap {
+        try Bitmap(size: size, isOpaque: false) { pixels in
+            pixels.initializeMemory(as: UInt8.self, repeating: 0)
+            mark.withPixels { source in
+                for top in tops {
+                    for row in 0..<min(mark.height, size.height - top) {
+                        for left in lefts {
+                            let count = min(mark.width, size.width - left) * 4
+                            let start = ((top + row) * size.width + left) * 4
+                            let from = row * mark.bytesPerRow
+                            UnsafeMutableRawBufferPointer(rebasing: pixels[start..<start + count])
+                                .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[from..<from + count]))
+                        }
+                    }
+                }
+            }
+        }
     }
 }
