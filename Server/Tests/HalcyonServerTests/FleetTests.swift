@@ -52,7 +52,7 @@ struct FleetTests {
             #expect(answers.count == 12)
             #expect(answers.values.allSatisfy { $0.count == 1 })
             #expect(servers[0].transport.requestCount == 3)
-            let metrics = try await servers[1].report("/metrics").text
+            let metrics = try await String(decoding: servers[1].report("/metrics").body, as: UTF8.self)
             #expect(metrics.contains("halcyon_server_redis_hits_total"))
         }
     }
