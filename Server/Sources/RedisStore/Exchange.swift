@@ -61,11 +61,11 @@ final class Exchange: Sendable {
 
     /// Lets the caller go without the answers.
     ///
-    /// - Returns: whether it was still waiting.
-    func giveUp(_ error: RedisStoreError) -> Bool {
-        guard let caller = caller() else { return false }
+    /// - Parameter failed: called before that, if the caller was still waiting.
+    func giveUp(_ error: RedisStoreError, failed: (RedisStoreError) -> Void) {
+        guard let caller = caller() else { return }
+        failed(error)
         caller.resume(throwing: error)
-        return true
     }
 
     /// Ends the exchange. Called once.

@@ -103,9 +103,11 @@ final class LoopThread {
         let isNeeded = connections[index].load > 0 || (index == Self.events && !channels.isEmpty)
         var isIdle = false
         if case .unreachable = error { isIdle = connections[index].isOpen && !isNeeded }
+        // Counted before its callers go on.
+        let suspends = !isIdle && reports.failed(error)
         connections[index].close(error)
         if index == Self.events { forgetChannels() }
-        if !isIdle, reports.failed(error) { disconnect(error) }
+        if suspends { disconnect(error) }
     }
 
     private func disconnect(_ error: RedisStoreError) {
@@ -192,9 +194,9 @@ final class LoopThread {
         let now = ContinuousClock.now
         for index in connections.indices {
             do throws(RedisStoreError) {
-                for failure in try connections[index].expire(now) where reports.failed(failure) {
-                    return disconnect(failure)
-                }
+                var suspension: RedisStoreError?
+                try connections[index].expire(now) { if reports.failed($0) { suspension = $0 } }
+                if let suspension { return disconnect(suspension) }
             } catch { close(index, error) }
         }
     }

@@ -224,19 +224,17 @@ final class RedisConnection {
 
     /// Lets callers go whose time is over.
     ///
-    /// - Returns: the failures.
+    /// - Parameter failed: called with each failure, before its caller goes on.
     /// - Throws: the error with which the connection is to be closed.
-    func expire(_ now: ContinuousClock.Instant) throws(RedisStoreError) -> [RedisStoreError] {
-        var failures: [RedisStoreError] = []
+    func expire(_ now: ContinuousClock.Instant, failed: (RedisStoreError) -> Void) throws(RedisStoreError) {
         for (index, place) in line.enumerated() {
             guard case .exchange(let exchange, let replies, false) = place, exchange.deadline <= now else { continue }
             line[index] = .exchange(exchange, replies: replies, isLate: true)
-            let error = RedisStoreError.timedOut(command: exchange.name)
-            if exchange.giveUp(error) { failures.append(error) }
+            exchange.giveUp(.timedOut(command: exchange.name), failed: failed)
         }
         for exchange in waiting where exchange.deadline <= now {
             let error = RedisStoreError.timedOut(command: exchange.name)
-            if exchange.giveUp(error) { failures.append(error) }
+            exchange.giveUp(error, failed: failed)
             exchange.end(.failure(error))
         }
         waiting.removeAll { $0.deadline <= now }
@@ -248,6 +246,5 @@ final class RedisConnection {
         if case .exchange(let exchange, _, _) = line.first, exchange.deadline + Self.patience <= now {
             throw .timedOut(command: exchange.name)
         }
-        return failures
     }
 }
