@@ -64,6 +64,10 @@ import HalcyonProcessing
 @_exported import enum HalcyonCache.DiskCacheError
 @_exported import struct HalcyonCache.CacheEntry
 @_exported import struct HalcyonCache.CacheKey
+@_exported import enum HalcyonCache.CacheClaim
+@_exported import class HalcyonCache.CacheClaimToken
+@_exported import protocol HalcyonCache.CacheStore
+@_exported import struct HalcyonCache.CacheStoreUsage
 @_exported import enum HalcyonCache.ExpirationExtension
 @_exported import struct HalcyonCache.MemoryCacheConfiguration
 @_exported import struct HalcyonCache.MemoryCacheStatistics

@@ -21,10 +21,44 @@ package final class CacheStoreChain: Sendable {
         case everywhere
     }
 
+    /// A place to look through.
+    package enum Place: Sendable {
+        case disk, stores, everywhere
+    }
+
+    /// The look-ups and the changes of one key.
     private struct LookUps {
         var count = 0
-        /// The number of writes and removals since the first of them began.
+        /// The number of changes that are under way.
+        var open = 0
+        /// The number of changes that have begun or ended since the first of either.
         var changes = 0
+    }
+
+    /// A write or a removal that is under way, until its last reference goes: what a look-up finds in a store meanwhile may be
+    /// what it replaces or removes.
+    package final class Change: Sendable {
+        private let chain: CacheStoreChain
+        private let key: CacheKey
+
+        fileprivate init(_ chain: CacheStoreChain, _ key: CacheKey) {
+            (self.chain, self.key) = (chain, key)
+            chain.count(key) { $0.open += 1 }
+        }
+
+        deinit { chain.count(key) { $0.open -= 1 } }
+    }
+
+    /// Begins a change of a key's entry, which ends with the last reference to what is returned.
+    package func change(_ key: CacheKey) -> Change { Change(self, key) }
+
+    private func count(_ key: CacheKey, _ change: (inout LookUps) -> Void) {
+        guard !stores.isEmpty else { return }
+        lookUps.withLock { lookUps in
+            change(&lookUps[key, default: LookUps()])
+            lookUps[key]?.changes += 1
+            if let state = lookUps[key], state.count == 0, state.open == 0 { lookUps[key] = nil }
+        }
     }
 
     /// Creates a chain.
@@ -89,32 +123,26 @@ package final class CacheStoreChain: Sendable {
         lookUps.withLock { lookUps in
             guard var state = lookUps[key] else { return }
             // Under the lock: a removal that comes now finds the staged copy.
-            if let found, let disk, state.changes == changes {
+            if let found, let disk, state.open == 0, state.changes == changes {
                 disk.stageIfRoom(
                     found.data, metadata: found.metadata, extended: found.extended, for: key,
                     expiration: found.keptUntil.map { .date($0) })
             }
             state.count -= 1
-            lookUps[key] = state.count == 0 ? nil : state
+            lookUps[key] = state.count == 0 && state.open == 0 ? nil : state
         }
-    }
-
-    /// Lets no look-up that is under way copy what it finds.
-    private func overtake(_ key: CacheKey) {
-        guard !stores.isEmpty else { return }
-        lookUps.withLock { $0[key]?.changes += 1 }
     }
 
     // MARK: - Writing
 
     /// Stages an entry on the disk, if there is room for it now.
     ///
-    /// - Returns: whether the entry was staged. `pass` hands it to the stores, which takes longer.
+    /// - Returns: whether the entry was staged. `pass` hands it to the stores, which takes longer; the caller has a `change` of
+    ///   the key until then.
     package func stageIfRoom(
         _ data: Data, metadata: Data, for key: CacheKey, expiration: StorageExpiration?
     ) -> Bool {
-        overtake(key)
-        return disk?.stageIfRoom(data, metadata: metadata, for: key, expiration: expiration) ?? false
+        disk?.stageIfRoom(data, metadata: metadata, for: key, expiration: expiration) ?? false
     }
 
     /// Stages an entry on the disk, and hands it to the stores.
@@ -122,7 +150,8 @@ package final class CacheStoreChain: Sendable {
         _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?,
         reach: Reach
     ) async {
-        overtake(key)
+        let change = change(key)
+        defer { withExtendedLifetime(change) {} }
         await disk?.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
         await pass(data, metadata: metadata, extended: extended, for: key, expiration: expiration, reach: reach)
     }
@@ -139,13 +168,6 @@ package final class CacheStoreChain: Sendable {
         }
     }
 
-    /// Hands an entry to the stores that have none for its key, such as one that was made while they could not be reached.
-    package func passIfMissing(metadata: Data, for key: CacheKey, expiration: StorageExpiration?) async {
-        for store in stores(for: key) where await !store.contains(key) {
-            try? await store.store(Data(), metadata: metadata, extended: Data(), for: key, expiration: expiration)
-        }
-    }
-
     /// Whether entries of this key go further than to the disk.
     package func isShared(_ key: CacheKey) -> Bool { !stores(for: key).isEmpty }
 
@@ -154,7 +176,8 @@ package final class CacheStoreChain: Sendable {
     package func updateMetadata(
         _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?, reach: Reach
     ) async {
-        overtake(key)
+        let change = change(key)
+        defer { withExtendedLifetime(change) {} }
         _ = try? await disk?.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
         guard reach == .everywhere else { return await removeShared(key) }
         for store in stores(for: key) {
@@ -165,10 +188,14 @@ package final class CacheStoreChain: Sendable {
     // MARK: - Removing
 
     /// Removes an entry everywhere. This is completed even if the task is cancelled.
-    package func remove(_ key: CacheKey) async {
-        overtake(key)
-        await disk?.remove(key)
-        await removeShared(key)
+    package func remove(_ key: CacheKey) async { await remove([key]) }
+
+    /// Removes entries: all of them from the disk before any from the stores, which takes longer.
+    package func remove(_ keys: [CacheKey]) async {
+        let changes = keys.map(change)
+        defer { withExtendedLifetime(changes) {} }
+        for key in keys { await disk?.remove(key) }
+        for key in keys { await removeShared(key) }
     }
 
     /// Removes an entry from the stores alone, since the disk has a newer one.
@@ -178,11 +205,12 @@ package final class CacheStoreChain: Sendable {
 
     /// Removes all entries everywhere, and the partial bodies in the folder of the disk.
     package func removeAll() async {
+        for store in stores { await store.clear() }
+        // What was found in a store before must not be copied behind the removal.
         lookUps.withLock { lookUps in
             for key in lookUps.keys { lookUps[key]?.changes += 1 }
         }
         await disk?.removeAll()
-        for store in stores { await store.clear() }
     }
 
     // MARK: - Making

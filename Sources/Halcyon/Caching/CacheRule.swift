@@ -31,6 +31,9 @@ public enum CacheRule: Sendable, Hashable {
     /// A response from the server that no cache stores.
     case notStored(Reason)
 
+    /// Whether it is the rule of a response that a cache may store.
+    var isStored: Bool { self == .stored }
+
     /// The reason why a response is not stored.
     public enum Reason: Sendable, Hashable {
         /// The response says `no-store` (5.2.2.5).

@@ -13,8 +13,8 @@ struct DiskImageReader {
     let policy: CachePolicy
     let threads: ThreadPool
     let ticket: WorkTicket
-    /// Whether only the stores behind the disk are asked.
-    var isBehindDisk = false
+    /// The place that is looked through.
+    var place = CacheStoreChain.Place.everywhere
 
     /// Returns the finished image from its own entry. Bytes that are not an image are removed. An image that exceeds a limit is
     /// a miss, since it can be made again from its source.
@@ -74,8 +74,12 @@ struct DiskImageReader {
     }
 
     private func entry(_ key: CacheKey) async -> CacheEntry? {
-        if isBehindDisk { return await cache.entries?.sharedEntry(for: key, ticket: ticket) }
-        return await cache.entries?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
+        guard let entries = cache.entries else { return nil }
+        switch place {
+        case .disk: return await entries.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
+        case .stores: return await entries.sharedEntry(for: key, ticket: ticket)
+        case .everywhere: return await entries.entry(for: key, extending: policy.diskExtension, ticket: ticket)
+        }
     }
 
     /// Returns the encoded image in an entry.

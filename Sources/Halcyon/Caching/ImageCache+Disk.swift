@@ -121,24 +121,30 @@ extension ImageCache {
     }
 
     func remove(_ key: ImageKey, _ levels: CacheLevels) async {
+        removeFromMemory(key, levels)
+        if key.user != nil { await remove(key.of(nil), levels) }
+        guard !levels.isDisjoint(with: .disk) else { return }
+        removals.mark(key.source)
+        let keys = key.diskKeys(at: levels)
+        // Stores that are still being encoded must not take effect.
+        for key in keys {
+            pendingStores.void(key)
+            pendingPasses.void(key)
+        }
+        await entries?.remove([key.encodedSealKey] + keys)
+        // A load that began in the meantime may have found the image in a store, and an encoding bytes that were still there.
+        if !stores.isEmpty { removeFromMemory(key, levels) }
+        removals.mark(key.source)
+        await entries?.remove([key.encodedSealKey])
+    }
+
+    private func removeFromMemory(_ key: ImageKey, _ levels: CacheLevels) {
         // Loads in progress must not store it again.
         changes.add(levels.contains(.memory) ? levels.union(.memoryOriginal) : levels, for: key)
-        if key.user != nil { await remove(key.of(nil), levels) }
         for key in key.withAndWithoutGainMap {
             if levels.contains(.memory) { memoryCache.remove(key) }
             if levels.contains(.memoryOriginal) { memoryCache.remove(key.unprocessed) }
         }
-        guard !levels.isDisjoint(with: .disk) else { return }
-        removals.mark(key.source)
-        await entries?.remove(key.encodedSealKey)
-        for key in key.diskKeys(at: levels) {
-            // Stores that are still being encoded must not take effect.
-            pendingStores.void(key)
-            await entries?.remove(key)
-        }
-        // An encoding that began in the meantime may have read bytes that were still there.
-        removals.mark(key.source)
-        await entries?.remove(key.encodedSealKey)
     }
 
     /// Removes expired entries.
@@ -152,6 +158,7 @@ extension ImageCache {
     public func clearDisk() async {
         removals.markAll()
         pendingStores.voidAll()
+        pendingPasses.voidAll()
         await entries?.removeAll()
         // An encoding that began in the meantime may have read bytes that were still there.
         removals.markAll()

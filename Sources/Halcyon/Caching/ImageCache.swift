@@ -15,6 +15,8 @@ public final class ImageCache: Sendable {
     /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
     /// stage.
     let pendingStores: StoreQueue
+    /// What the disk has, on its way to the stores behind it: a store that is slow delays no write to the disk.
+    let pendingPasses: StoreQueue
     let removals = RemovalCounters()
     let changes = SourceChanges()
     /// The subscription to memory pressure, kept for the cache's lifetime.
@@ -59,7 +61,7 @@ public final class ImageCache: Sendable {
         (self.disk, self.stores) = (disk, stores)
         entries = CacheStoreChain(disk: disk, stores: stores)
         let limit = (disk?.configuration ?? DiskCache.Configuration()).stagingLimit
-        pendingStores = StoreQueue(limit: limit)
+        (pendingStores, pendingPasses) = (StoreQueue(limit: limit), StoreQueue(limit: limit))
         self.coders = coders
         self.serializer = serializer
         self.keyFilter = keyFilter
@@ -118,13 +120,29 @@ public final class ImageCache: Sendable {
     @discardableResult
     public func shutdown(within time: Duration = .seconds(2)) async -> Bool {
         let deadline = ContinuousClock.now + time.forTimer
-        await withTaskGroup { group in
-            group.addTask { await self.pendingStores.drain() }
-            group.addTask { try? await Task.sleep(until: deadline) }
-            await group.next()
-            group.cancelAll()
+        let isDrained = await drain(pendingStores, until: deadline)
+        // The disk does not wait for the stores behind it.
+        async let isPassed = drain(pendingPasses, until: deadline)
+        let isWritten = await disk?.shutdown(within: max(.zero, deadline - ContinuousClock.now)) ?? true
+        return await isPassed && isDrained && isWritten
+    }
+
+    /// Waits for the stores of a queue.
+    ///
+    /// - Returns: whether they have ended in time.
+    private func drain(_ queue: StoreQueue, until deadline: ContinuousClock.Instant) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await queue.drain()
+                return !Task.isCancelled
+            }
+            group.addTask {
+                try? await Task.sleep(until: deadline)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
         }
-        return await disk?.shutdown(within: max(.zero, deadline - ContinuousClock.now)) ?? true
     }
 
     // MARK: - For the pipeline

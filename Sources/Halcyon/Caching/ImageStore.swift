@@ -32,33 +32,47 @@ struct ImageStore {
         {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
             let (metadata, expiration) = (http?.encoded() ?? Data(), resolved.cachePolicy.diskExpiration)
+            let change = entries.change(key)
             if entries.stageIfRoom(fetched.data, metadata: metadata, for: key, expiration: expiration) {
-                if entries.isShared(key) { pass(fetched, http, in: cache, as: key) }
+                if entries.isShared(key) { pass(fetched, http, in: cache, as: key, change) }
                 return true
             }
         }
         let shown = fetched.made?.image ?? (resolved.key.showsAllOfItsSource ? image : nil)
+        let (bytes, claim) = (fetched.bytes, fetched.claim)
         let writer = writer(to: entries, stored)
         // A write that fails only means that the entry is not cached.
         return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
             var writer = writer
             writer.isWanted = isWanted
-            try? await writer.storeOriginal(fetched.bytes, of: shown, http: http)
+            try? await writer.storeOriginal(bytes, of: shown, http: http)
+            withExtendedLifetime(claim) {}
         }
     }
 
     /// Hands bytes that are staged on the disk to the stores behind it.
-    private func pass(_ fetched: FetchedData, _ http: HTTPCacheMetadata?, in cache: ImageCache, as key: CacheKey) {
+    ///
+    /// - Parameter change: the change of the entry, which ends once the stores have it.
+    private func pass(
+        _ fetched: FetchedData, _ http: HTTPCacheMetadata?, in cache: ImageCache, as key: CacheKey,
+        _ change: CacheStoreChain.Change
+    ) {
+        // Not the fetched data itself, which holds a part of the memory for bytes that are to be decoded.
+        let (data, claim) = (fetched.data, fetched.claim)
         let (entries, expiration) = (cache.entries, resolved.cachePolicy.diskExpiration)
         let metadata = http?.encoded() ?? Data()
-        let isTaken = cache.pendingStores.add(bytes: fetched.data.count, to: key) { isWanted in
+        let isTaken = cache.pendingPasses.add(bytes: data.count, to: key) { isWanted in
+            defer { withExtendedLifetime((claim, change)) {} }
             await entries?.pass(
-                fetched.data, metadata: metadata, for: key, expiration: expiration, reach: http.reach)
+                data, metadata: metadata, for: key, expiration: expiration, reach: http.reach)
             if !isWanted() { await entries?.remove(key) }
         }
         guard !isTaken else { return }
         // Their entry is older.
-        cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in await entries?.removeShared(key) }
+        cache.pendingPasses.add(bytes: 0, to: key, isForced: true) { _ in
+            await entries?.removeShared(key)
+            withExtendedLifetime(change) {}
+        }
     }
 
     /// Stores the finished image, which is encoded in the background.

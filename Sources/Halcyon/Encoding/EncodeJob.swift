@@ -153,9 +153,10 @@ struct EncodeJob {
     ///
     /// - Returns: the encoding, if another process has made it meanwhile.
     private func claimed(_ slots: inout EncodedSlots?) async -> EncodedAnswer? {
-        // Others would wait in vain for a request that must not make it, or store it.
+        // Others would wait in vain for a request that must not make it, or store it for them.
         let policy = resolved.cachePolicy
-        guard policy.allowsNetwork, !policy.writes.isDisjoint(with: .disk), await slots?.isStoredByOthers() == true
+        guard policy.allowsNetwork, !policy.writes.isDisjoint(with: .disk), resolved.key.user == nil,
+            await slots?.isStoredByOthers() == true
         else { return nil }
         let watch = Stopwatch()
         let looked = await subscription.withTicket { await EncodedSlots.find(resolved, encoding, ticket: $0) }

@@ -48,27 +48,33 @@ extension EncodedSlot {
         }
     }
 
-    /// Returns the source's seal on the disk, after storing this slot's if there is none. If two processes that cannot claim it
-    /// store one at the same time the later one counts, and encodings under the other are made once more.
+    /// Returns the source's seal, after storing this slot's if there is none: that of the stores if there are any, else that of
+    /// the disk. If two processes that cannot claim it store one at the same time the later one counts, and encodings under the
+    /// other are made once more.
     private func sealed() async -> String {
-        if let there = await storedSeal() {
-            await entries.passIfMissing(metadata: Data(there.utf8), for: sealKey, expiration: .never)
-            return there
-        }
-        let claim = await entries.claim(sealKey)
+        let here = await entries.disk?.peek(sealKey).flatMap(Self.seal)
+        var claim = CacheClaim.alone
         defer { withExtendedLifetime(claim) {} }
-        if case .stored = claim, let there = await storedSeal() { return there }
+        if entries.isShared(sealKey) {
+            if let there = await sharedSeal() { return there }
+            claim = await entries.claim(sealKey)
+            if case .stored = claim, let there = await sharedSeal() { return there }
+        }
+        // Stores that grant no claim may be out of reach, and have the seal all the same.
+        if case .alone = claim, let here { return here }
         // A seal that was there and is gone was removed: storing it again would bring back everything that was encoded
         // under it.
-        let seal = isSealed ? UUID().uuidString : self.seal
+        let seal = isSealed || here != nil ? UUID().uuidString : self.seal
         await entries.stage(
             Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never, reach: .everywhere)
         return seal
     }
 
-    private func storedSeal() async -> String? {
-        await entries.peek(sealKey).flatMap { String(data: $0.metadata, encoding: .utf8) }
+    private func sharedSeal() async -> String? {
+        await entries.sharedEntry(for: sealKey, ticket: WorkTicket()).flatMap(Self.seal)
     }
+
+    fileprivate static func seal(_ entry: CacheEntry) -> String? { String(data: entry.metadata, encoding: .utf8) }
 
     /// Updates the freshness of a stored encoding after a revalidation. An encoding that is for one user now is removed
     /// from the slot for all users.
@@ -108,16 +114,13 @@ struct EncodedSlots: Sendable {
         http?.isShared == true ? shared ?? own : own
     }
 
-    /// Asks for the right to make the encoding for all users, where processes share a store.
+    /// Asks for the right to make the encoding, where processes share a store.
     ///
     /// - Returns: whether another process has stored it meanwhile.
     mutating func isStoredByOthers() async -> Bool {
-        let slot = shared ?? own
-        switch await slot.entries.claim(slot.key) {
+        switch await own.entries.claim(own.key) {
         case .granted(let token):
-            var slot = slot
-            slot.claim = token
-            if shared == nil { own = slot } else { shared = slot }
+            own.claim = token
             return false
         case .stored: return true
         case .alone: return false

@@ -52,10 +52,9 @@ struct FetchJob {
     /// Calls the provider for what the disk has not.
     private func provided() async throws -> FetchedData {
         let mark = resolved.originals.changes.mark(resolved.key)
-        if resolved.originals.entries != nil, resolved.mayUse(.diskOriginal),
-            let answer = try await onDisk(mark).answer
-        {
-            return answer
+        if resolved.originals.entries != nil, resolved.mayUse(.diskOriginal) {
+            if let answer = try await onDisk(mark, in: .disk).answer { return answer }
+            if readsStores, let answer = try await onDisk(mark, in: .stores).answer { return answer }
         }
         let provided = try await local(mark)
         if let count = provided.bytes?.count {
@@ -73,19 +72,25 @@ struct FetchJob {
         let (policy, mark) = (resolved.cachePolicy, resolved.originals.changes.mark(resolved.key))
         var stored: FetchedData?
         if resolved.originals.entries != nil {
-            let (found, answer) = try await onDisk(mark)
+            let (found, answer) = try await onDisk(mark, in: .disk)
             if let answer { return answer }
             stored = found
         }
-        let (shared, claim) = try await sharedOrClaim(mark, isStale: stored != nil)
-        if let shared { return shared }
         if let stored { subscription.send(.stale(stored)) }
+        if readsStores {
+            // Another process may have fetched them since.
+            let (found, answer) = try await onDisk(mark, in: .stores)
+            if let answer { return answer }
+            stored = found ?? stored
+        }
         try Task.checkCancellation()
         guard policy.allowsNetwork, !resolved.control.onlyIfCached else {
             throw ImagePipelineError.notInCache(source: resolved.source.description)
         }
         let key = FailureMemory.Key(resolved)
         if let key { try await throwRemembered(url, key) }
+        let (shared, claim) = stored == nil ? try await sharedOrClaim(mark) : (nil, nil)
+        if let shared { return shared }
         do {
             let question = ServerQuestion(
                 url: url, resolved: resolved, stored: stored, mark: mark, claim: claim, subscription: subscription)
@@ -102,46 +107,44 @@ struct FetchJob {
         }
     }
 
-    /// Looks behind the disk for bytes that another process has stored since, and waits for one that is about to.
+    /// Whether there are stores behind the disk that may have the bytes.
+    private var readsStores: Bool {
+        resolved.mayUse(.diskOriginal) && resolved.cachePolicy.reads.contains(.diskOriginal)
+            && resolved.originals.entries?.isShared(resolved.key.originalEntryKey) == true
+    }
+
+    /// Waits for a process that fetches the bytes.
     ///
     /// - Returns: bytes that may be used, or else the claim to fetch them if there is one to have.
-    private func sharedOrClaim(
-        _ mark: SourceMark, isStale: Bool
-    ) async throws -> (FetchedData?, CacheClaimToken?) {
-        let (key, policy) = (resolved.key.originalEntryKey, resolved.cachePolicy)
-        guard let entries = resolved.originals.entries, entries.isShared(key), resolved.mayUse(.diskOriginal),
-            policy.reads.contains(.diskOriginal)
-        else { return (nil, nil) }
-        if isStale, let answer = try await onDisk(mark, isBehindDisk: true).answer { return (answer, nil) }
-        guard policy.writes.contains(.diskOriginal), policy.allowsNetwork, !resolved.control.onlyIfCached else {
-            return (nil, nil)
-        }
-        switch await entries.claim(key) {
+    private func sharedOrClaim(_ mark: SourceMark) async throws -> (FetchedData?, CacheClaimToken?) {
+        guard readsStores, resolved.cachePolicy.writes.contains(.diskOriginal) else { return (nil, nil) }
+        switch await resolved.originals.entries?.claim(resolved.key.originalEntryKey) {
         case .granted(let token): return (nil, token)
-        case .stored: return (try await onDisk(mark, isBehindDisk: true).answer, nil)
-        case .alone: return (nil, nil)
+        case .stored: return (try await onDisk(mark, in: .stores).answer, nil)
+        case .alone, nil: return (nil, nil)
         }
     }
 
-    /// Looks for the bytes on the disk.
+    /// Looks for the bytes on the disk, or in the stores behind it.
     ///
-    /// - Parameter isBehindDisk: whether only the stores behind the disk are asked.
     /// - Returns: the bytes if they may be used, otherwise the stored bytes that the server must revalidate.
     private func onDisk(
-        _ mark: SourceMark, isBehindDisk: Bool = false
+        _ mark: SourceMark, in place: CacheStoreChain.Place
     ) async throws -> (stored: FetchedData?, answer: FetchedData?) {
         var memory: ByteBudget.Hold?
-        if resolved.cachePolicy.reads.contains(.diskOriginal) {
+        // Nothing holds a reservation while it waits for the network.
+        if place == .disk, resolved.cachePolicy.reads.contains(.diskOriginal) {
             memory = try await subscription.withTicket { try await EncodedDataBudget.hold(ticket: $0) }
         }
         let watch = Stopwatch()
         let found = await subscription.withTicket {
-            await FetchedData.find(resolved, isBehindDisk: isBehindDisk, ticket: $0)
+            await FetchedData.find(resolved, in: place, ticket: $0)
         }
         let took = watch.elapsed
         try Task.checkCancellation()
         guard let stored = found.stored else {
-            subscription.note(.cacheMissed(CacheMiss(.diskOriginal, found.miss)), took: took)
+            // One look, in two places.
+            if place == .disk { subscription.note(.cacheMissed(CacheMiss(.diskOriginal, found.miss)), took: took) }
             return (nil, nil)
         }
         switch FreshnessCheck(resolved).verdict(on: stored.provenance.http, mayRevalidateInBackground: true) {
@@ -290,7 +293,7 @@ struct ServerQuestion {
         if case .notStored(let reason) = rule { subscription.note(.notStored(reason)) }
         return FetchedData(
             data: result.data, origin: .network, http: http, rule: rule, transfer: result.metrics, memory: result.hold,
-            mark: mark, claim: claim)
+            mark: mark, claim: rule.isStored && Optional(http).reach == .everywhere ? claim : nil)
     }
 
     private func revalidated(

@@ -120,15 +120,15 @@ extension FetchedData {
 
     /// Returns the stored bytes, or the reason why the disk has none for this request.
     ///
-    /// - Parameter isBehindDisk: whether only the stores behind the disk are asked.
+    /// - Parameter place: where they are looked for.
     static func find(
-        _ resolved: ResolvedRequest, isBehindDisk: Bool = false, ticket: WorkTicket
+        _ resolved: ResolvedRequest, in place: CacheStoreChain.Place = .everywhere, ticket: WorkTicket
     ) async -> (stored: FetchedData?, miss: CacheMiss.Reason) {
         guard resolved.cachePolicy.reads.contains(.diskOriginal), resolved.mayUse(.diskOriginal) else {
             return (nil, .policy)
         }
         var reader = DiskImageReader(resolved.originals, resolved, ticket: ticket)
-        reader.isBehindDisk = isBehindDisk
+        reader.place = place
         guard let (entry, key) = await reader.originalEntry(resolved.key) else { return (nil, .notFound) }
         let http = HTTPCacheMetadata(decoding: entry.metadata)
         // An answer to other header fields is not worth reading, since the server cannot confirm it either.

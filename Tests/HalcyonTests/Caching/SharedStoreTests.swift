@@ -11,7 +11,8 @@ import Testing
 /// Several pipelines, each with a disk of its own, that share a store as the machines of a fleet do.
 @Suite(.timeLimit(.minutes(5)))
 struct SharedStoreTests {
-    private let store = MemoryCacheStore()
+    /// A machine that does much else takes its time.
+    private let store = MemoryCacheStore(claimWait: .seconds(300))
     private let transport = ScriptedTransport()
     private static let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
 

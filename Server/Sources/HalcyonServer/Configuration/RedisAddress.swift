@@ -26,7 +26,8 @@ extension ServerConfiguration.Cache {
             guard (1...65_535).contains(port) else { throw bad("its port is from 1 to 65535") }
             (address, database) = (.host(name, port: port), String(parts.path.drop { $0 == "/" }))
         case "unix":
-            guard (parts.host ?? "").isEmpty, parts.path.hasPrefix("/"), (1...107).contains(parts.path.utf8.count) else {
+            guard (parts.host ?? "").isEmpty, parts.path.hasPrefix("/"), (1...107).contains(parts.path.utf8.count)
+            else {
                 throw bad("its path is absolute, and has at most 107 bytes")
             }
             let items = parts.queryItems ?? []
