@@ -206,7 +206,7 @@ package final class CacheStoreChain: Sendable {
     /// Removes all entries everywhere, and the partial bodies in the folder of the disk.
     package func removeAll() async {
         for store in stores { await store.clear() }
-        // What was found in a store before must not be copied behind the removal.
+        // An entry that was found in a store before must not be copied behind the removal.
         lookUps.withLock { lookUps in
             for key in lookUps.keys { lookUps[key]?.changes += 1 }
         }

@@ -15,7 +15,7 @@ public final class ImageCache: Sendable {
     /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
     /// stage.
     let pendingStores: StoreQueue
-    /// What the disk has, on its way to the stores behind it: a store that is slow delays no write to the disk.
+    /// The entries of the disk on their way to the stores behind it: a store that is slow delays no write to the disk.
     let pendingPasses: StoreQueue
     let removals = RemovalCounters()
     let changes = SourceChanges()
