@@ -193,6 +193,43 @@ struct SharedStoreTests {
         #expect(await reader.diskEntries() == 0)
     }
 
+    @Test func aLookUpDuringARemovalLeavesNothingInTheCaches() async throws {
+        let slow = SlowStore(store, holdsLookUps: false)
+        let (url, writer) = (Self.url, machine())
+        try writer.serve("png/rgb8.png", headers: Self.fresh)
+        _ = try await writer.pipeline.response(for: url)
+        await settle(writer)
+        let reader = PipelineFixture(transport: transport, stores: [slow])
+        let removal = Task { await reader.pipeline.cache.remove(url) }
+        try await slow.isAsked.wait()
+        #expect(try await reader.pipeline.response(for: url).origin == .disk)
+        slow.mayAnswer.open()
+        await removal.value
+        #expect(reader.pipeline.cache.image(inMemoryFor: url) == nil)
+        #expect(await reader.diskEntries() == 0)
+    }
+
+    /// The second machine has the seal of the source on its disk when the first removes it.
+    @Test func encodingsThatWereRemovedDoNotComeBackWithThoseOfAnotherMachine() async throws {
+        let (first, second) = (machine(), machine())
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        let request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        let other = ImageRequest(url, processors: [.resize(to: PixelSize(8, 8), mode: .fill)])
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        await settle(first)
+        #expect(try await second.pipeline.encodedImage(for: request, as: .png).origin == .disk)
+        await settle(second)
+        await first.pipeline.cache.remove(url)
+        _ = try await second.pipeline.encodedImage(for: other, as: .png)
+        await settle(second)
+        let decodes = first.decodes.value
+        _ = try await first.pipeline.encodedImage(for: request, as: .png)
+        #expect(first.decodes.value == decodes + 1)
+        await settle(first)
+        // The machines agree again.
+        #expect(try await machine().pipeline.encodedImage(for: request, as: .png).origin == .disk)
+    }
+
     private static let url = PipelineFixture.url("png/rgb8.png")
 
     // MARK: - Claims
@@ -275,17 +312,20 @@ struct SharedStoreTests {
     }
 }
 
-/// A store whose look-ups wait at a gate, with what they have found.
+/// A store whose look-ups wait at a gate, with what they have found, or whose removals do.
 private final class SlowStore: CacheStore {
     let isAsked = ScriptedTransportGate()
     let mayAnswer = ScriptedTransportGate()
     private let store: MemoryCacheStore
+    private let holdsLookUps: Bool
 
-    init(_ store: MemoryCacheStore) { self.store = store }
+    init(_ store: MemoryCacheStore, holdsLookUps: Bool = true) {
+        (self.store, self.holdsLookUps) = (store, holdsLookUps)
+    }
 
     func entry(for key: CacheKey) async -> CacheEntry? {
         let entry = await store.entry(for: key)
-        guard entry != nil else { return nil }
+        guard holdsLookUps, entry != nil else { return entry }
         isAsked.open()
         try? await mayAnswer.wait()
         return entry
@@ -297,7 +337,13 @@ private final class SlowStore: CacheStore {
         try await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
     }
 
-    func remove(_ key: CacheKey) async { await store.remove(key) }
+    func remove(_ key: CacheKey) async {
+        if !holdsLookUps {
+            isAsked.open()
+            try? await mayAnswer.wait()
+        }
+        await store.remove(key)
+    }
 
     func clear() async { await store.clear() }
 }
