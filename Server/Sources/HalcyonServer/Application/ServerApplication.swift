@@ -114,6 +114,7 @@ public struct ServerApplication: Sendable {
 
     private static func grammars(_ configuration: ServerConfiguration) throws -> [any ImageURLGrammar] {
         let signature = configuration.signature
+        try check(configuration)
         let pairs = zip(signature.keys, signature.salts).map { (key: $0, salt: $1) }
         // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
         let policy: URLKeys.Policy =
@@ -129,6 +130,17 @@ public struct ServerApplication: Sendable {
             case .thumbor:
                 ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy))
             }
+        }
+    }
+
+    /// Refuses settings that would leave a signature or a restriction without effect.
+    private static func check(_ configuration: ServerConfiguration) throws {
+        guard configuration.signature.keys.count == configuration.signature.salts.count else {
+            throw ServerConfigurationError.badValue(key: "signature.salts", reason: "there is one for each key")
+        }
+        guard !configuration.url.onlyPresets || configuration.url.grammars.allSatisfy({ $0 == .imgproxy }) else {
+            throw ServerConfigurationError.badValue(
+                key: "url.onlyPresets", reason: "url.grammars has a language that has no presets")
         }
     }
 

@@ -65,7 +65,8 @@ public struct ServerConfiguration: Sendable {
         public var grammars: [Grammar] = [.imgproxy, .plain]
         /// Named lists of imgproxy's options, as `name=option/option`; none by default.
         public var presets: [String] = []
-        /// Whether imgproxy's URLs name presets alone, false by default.
+        /// Whether URLs name presets alone, false by default. It asks for imgproxy's language as the only one: the others would
+        /// answer what it refuses.
         public var onlyPresets = false
     }
 
