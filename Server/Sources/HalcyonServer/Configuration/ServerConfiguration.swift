@@ -123,6 +123,9 @@ public struct ServerConfiguration: Sendable {
         /// The lengths of sides and their number of pixels that a URL may ask for, 8,192 and 40 million by default.
         public var maximumSide = 8192
         public var maximumPixels = 40_000_000
+        /// The pixels of all frames of an animation that a URL may ask for, 200 million by default; `maximumPixels` if that is
+        /// more.
+        public var maximumAnimationPixels = 200_000_000
     }
 
     /// The caches (`cache`).

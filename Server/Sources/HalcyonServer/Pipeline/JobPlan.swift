@@ -53,6 +53,11 @@ struct JobPlan: Sendable {
         format = try choice.format(of: job, for: info, pixels: size.area ?? .max)
         decode.firstFrameOnly =
             job.limits.maxFrames == 1 || !coders.capabilities(of: format).encodesAnimations
+        if !decode.firstFrameOnly {
+            for part in [geometry.scaled, size] {
+                try Self.check(part, frames: facts.info.frameCount, configuration.answer)
+            }
+        }
         encoding = ImageEncoding(format, options: Self.encodeOptions(job, format, configuration.answer))
         cost = cost(facts)
     }
@@ -75,6 +80,18 @@ struct JobPlan: Sendable {
         guard max(size.width, size.height) <= limits.maximumSide, (size.area ?? .max) <= limits.maximumPixels else {
             throw ImageURLError.unsupported("a result of \(size) pixels")
         }
+    }
+
+    /// Refuses an animation whose frames are too much together, each of which may be within the limits.
+    private static func check(_ size: PixelSize, frames: Int, _ limits: ServerConfiguration.Answer) throws {
+        let (pixels, overflows) = (size.area ?? .max).multipliedReportingOverflow(by: max(1, frames))
+        guard !overflows, pixels <= totalPixels(limits) else {
+            throw ImageURLError.unsupported("a result of \(frames) frames of \(size) pixels")
+        }
+    }
+
+    private static func totalPixels(_ limits: ServerConfiguration.Answer) -> Int {
+        max(limits.maximumAnimationPixels, limits.maximumPixels)
     }
 
     // MARK: - Decode
@@ -146,6 +163,8 @@ struct JobPlan: Sendable {
         var options = EncodeOptions(quality: Double(quality) / 100, maximumBytes: job.output.maxBytes)
         options.keepsColorProfile = !job.metadata.stripProfile
         options.keepsGainMap = false
+        // Holds also for a source that has more frames than its header told.
+        options.maximumTotalPixels = totalPixels(configuration)
         if let color = job.background {
             options.background = .init(red: color.red, green: color.green, blue: color.blue)
         }
