@@ -56,6 +56,44 @@ import Testing
         }
     }
 
+    private static let drawing = Data("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'/>".utf8)
+
+    /// The fields of an original are those of its bytes, also if the source has others at each look.
+    @Test(arguments: ["no-store", "max-age=0"])
+    func anOriginalHasTheFieldsOfItsBytes(rule: String) async throws {
+        try await ServerFixture.run { server async throws in
+            let picture = try ServerFixture.fixture("gif/still.gif")
+            try server.answer(
+                "http://images.test/a", with: .data(picture, headers: ["Cache-Control": rule]),
+                .data(Self.drawing, headers: ["Cache-Control": rule]))
+            for _ in 0..<2 {
+                let answer = try await server.get("/original/http://images.test/a")
+                #expect(answer.status == 200)
+                let isVector = answer.body == Self.drawing
+                #expect(isVector || answer.body == picture)
+                #expect(answer["Content-Type"] == (isVector ? "image/svg+xml" : "image/gif"))
+                #expect((answer["Content-Security-Policy"] != nil) == isVector)
+                #expect(answer["Content-Disposition"] == "inline; filename=\"a.\(isVector ? "svg" : "gif")\"")
+            }
+        }
+    }
+
+    @Test func factsOfFormerBytesAreNotThoseOfAnOriginal() async throws {
+        try await ServerFixture.run { server async throws in
+            let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
+            try server.answer(
+                "http://images.test/a", with: .data(try ServerFixture.fixture("gif/still.gif"), headers: fresh),
+                .data(Self.drawing, headers: fresh))
+            #expect(try await server.get("/original/http://images.test/a")["Content-Type"] == "image/gif")
+            // The facts stay in memory, and the bytes are gone.
+            await server.application.pipeline.cache.disk?.removeAll()
+            let answer = try await server.get("/original/http://images.test/a")
+            #expect(answer.body == Self.drawing)
+            #expect(answer["Content-Disposition"] == "inline; filename=\"a.svg\"")
+            #expect(answer["Content-Security-Policy"] != nil)
+        }
+    }
+
     @Test func withoutADiskEverythingIsMadeFromOneTransfer() async throws {
         try await ServerFixture.run {
             $0.cache.folder = nil

@@ -27,7 +27,7 @@ struct AnswerFields {
         }
         headers[.contentType] = encoded.mediaType
         headers[.contentDisposition] = knownDisposition ?? disposition
-        if answer.format == .svg { headers[.contentSecurityPolicy] = Self.vectorPolicy }
+        if encoded.mediaType == ImageFormat.svg.mimeType { headers[.contentSecurityPolicy] = Self.vectorPolicy }
         var (status, body) = (HTTPResponse.Status.ok, encoded.data)
         if answer.isOriginal {
             headers[.acceptRanges] = "bytes"

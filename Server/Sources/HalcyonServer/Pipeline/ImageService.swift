@@ -82,7 +82,7 @@ final class ImageService: Sendable {
     func answer(to job: ImageJob, at address: Originals.Address, accept: AcceptField) async throws -> ImageAnswer {
         do {
             return try await attempt(job, address, accept)
-        } catch let error as ImagePipelineError where error.underlying as? Originals.Failure == .changed {
+        } catch where ((error as? ImagePipelineError)?.underlying ?? error) as? Originals.Failure == .changed {
             // The source has changed behind the facts: once more, with those of its present bytes.
             return try await attempt(job, address, accept)
         }
@@ -96,7 +96,7 @@ final class ImageService: Sendable {
             job, facts, try await trimmed(job, facts, address), try await watermarks(of: job), accept)
         let encoded =
             plan.isOriginal
-            ? try await originals.original(at: address) : try await encoded(plan, facts, address)
+            ? try await originals.original(of: facts, at: address) : try await encoded(plan, facts, address)
         return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: plan.isOriginal, facts: facts)
     }
 

@@ -144,7 +144,7 @@ final class Originals: Sendable {
         let isLocal = address.lastModified != nil
         let found = SourceFacts(
             hash: original.etag, info: info, freshness: freshness, time: time.now,
-            lastModified: address.lastModified, bytes: isKept || isLocal ? nil : original.data)
+            lastModified: address.lastModified, original: isKept || isLocal ? nil : original)
         let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
         if let key = address.key, isKept, !freshness.isPrivate, !freshness.requiresRevalidation, seconds >= 1 {
             facts.insert(found, for: key, cost: 1024, expiration: .seconds(seconds))
@@ -152,23 +152,26 @@ final class Originals: Sendable {
         return found
     }
 
-    /// Returns the source's own bytes as an answer.
-    func original(at address: Address) async throws -> EncodedImage {
-        try await transfers.withPlace(for: address.key ?? UUID().uuidString, cost: 1) {
+    /// Returns the source's own bytes, which are those of its facts.
+    ///
+    /// - Throws: `Failure.changed` if the source has others by now, whose format may be another one too. The facts are forgotten then.
+    func original(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
+        if let original = facts.original { return original }
+        let original = try await transfers.withPlace(for: address.key ?? UUID().uuidString, cost: 1) {
             try await pipeline.encodedImage(for: address.request, as: .original)
         }
-    }
-
-    /// Forgets the facts of a source, which has changed.
-    func forget(_ address: Address) {
-        if let key = address.key { facts.remove(key) }
+        guard original.etag == facts.hash else {
+            if let key = address.key { self.facts.remove(key) }
+            throw Failure.changed
+        }
+        return original
     }
 
     // MARK: - Bytes
 
     /// Returns a request for the work on bytes that are known by their hash.
     func request(for facts: SourceFacts, at address: Address) -> ImageRequest {
-        let bytes = OriginalBytes(hash: facts.hash, bytes: facts.bytes, address: address, originals: self)
+        let bytes = OriginalBytes(facts: facts, address: address, originals: self)
         var request = ImageRequest(.provider(bytes))
         request.cachePolicy.writes.remove(.memory)
         request.network.maximumBytes = address.request.network.maximumBytes
@@ -181,7 +184,7 @@ final class Originals: Sendable {
     func holding<Value>(
         _ facts: SourceFacts, _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let count = facts.bytes?.count ?? 0
+        let count = facts.original?.data.count ?? 0
         guard count > 0 else { return try await work() }
         defer { heldBytes.subtract(count, ordering: .relaxed) }
         guard heldBytes.add(count, ordering: .relaxed).newValue <= Self.maximumHeldBytes else {
@@ -193,22 +196,15 @@ final class Originals: Sendable {
 
 /// The bytes of a source, which the caches know by their hash alone.
 private struct OriginalBytes: ImageDataProvider {
-    let hash: String
-    let bytes: Data?
+    let facts: SourceFacts
     let address: Originals.Address
     let originals: Originals
 
-    var cacheKey: String { "content:\(hash)" }
+    var cacheKey: String { "content:\(facts.hash)" }
     /// Encodings alone: the bytes are kept under the source's own key.
     var diskLevels: CacheLevels { .diskProcessed }
 
     func data() async throws -> Data {
-        if let bytes { return bytes }
-        let original = try await originals.original(at: address)
-        guard original.etag == hash else {
-            originals.forget(address)
-            throw Originals.Failure.changed
-        }
-        return original.data
+        try await originals.original(of: facts, at: address).data
     }
 }

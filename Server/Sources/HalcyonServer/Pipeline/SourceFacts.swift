@@ -14,7 +14,7 @@ struct SourceFacts: Sendable {
     /// The moment of the source's last change, where it is known.
     let lastModified: Date?
     /// The bytes, if no cache keeps them.
-    let bytes: Data?
+    let original: EncodedImage?
 
     /// The pixels of all frames that are decoded.
     func pixels(firstFrameOnly: Bool) -> Int {
