@@ -168,6 +168,9 @@ import Testing
             let saving = try await server.get("/fit-10x/\(source)", ["Save-Data": "on", "Sec-CH-DPR": "2"])
             #expect(try saving.image().width == 10)
             let usual = try await server.get("/fit-10x/\(source)")
+            // Fields that `Vary` does not name change nothing.
+            let former = try await server.get("/fit-10x/\(source)", ["DPR": "2", "Width": "24"])
+            #expect(former.body == usual.body)
             #expect(saving.body.count < usual.body.count)
         }
     }

@@ -14,8 +14,8 @@ struct ClientWishes: Hashable, Sendable {
         accept = AcceptField(fields[.accept])
         guard usesHints else { return }
         savesData = fields[.saveData]?.lowercased() == "on"
-        ratio = (fields[.clientRatio] ?? fields[.formerRatio]).flatMap { Double($0) }
-        width = (fields[.clientWidth] ?? fields[.formerWidth]).flatMap { Int($0) }
+        ratio = fields[.clientRatio].flatMap { Double($0) }
+        width = fields[.clientWidth].flatMap { Int($0) }
         // A client that saves bytes gets no more pixels than its layout has.
         if savesData { ratio = nil }
     }
@@ -44,9 +44,6 @@ extension HTTPField.Name {
     static let saveData = named("Save-Data")
     static let clientRatio = named("Sec-CH-DPR")
     static let clientWidth = named("Sec-CH-Width")
-    /// The hints' names before they had a common prefix.
-    static let formerRatio = named("DPR")
-    static let formerWidth = named("Width")
     static let acceptClientHints = named("Accept-CH")
     static let requestID = named("X-Request-Id")
     static let contentTypeOptions = named("X-Content-Type-Options")

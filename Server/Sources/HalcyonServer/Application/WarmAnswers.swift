@@ -42,7 +42,7 @@ struct WarmAnswers: Sendable {
     func key(_ target: String, _ fields: HTTPFields) -> Key? {
         guard !passedNames.contains(where: { fields[$0] != nil }) else { return nil }
         let names: [HTTPField.Name] =
-            usesHints ? [.saveData, .clientRatio, .formerRatio, .clientWidth, .formerWidth] : []
+            usesHints ? [.saveData, .clientRatio, .clientWidth] : []
         return Key(target: target, accept: fields[.accept], hints: names.map { fields[$0] })
     }
 
