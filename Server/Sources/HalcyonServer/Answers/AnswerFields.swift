@@ -8,7 +8,7 @@ import ImageURLs
 struct AnswerFields {
     let answer: ImageAnswer
     let job: ImageJob
-    let configuration: ServerConfiguration.Answer
+    let configuration: ServerConfiguration
     /// The time of the answer.
     let now: Date
     /// The fields of the request.
@@ -67,11 +67,11 @@ struct AnswerFields {
 
     /// The fields that a 304 has as well.
     private var fields: HTTPFields {
-        var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: cacheControl]
-        let names = ClientWishes.fields(for: job, usesHints: configuration.usesClientHints)
-        if !names.isEmpty { headers[.vary] = names.joined(separator: ", ") }
-        if configuration.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
-        if configuration.sendsLastModified, let date = answer.facts.lastModified {
+        let rule = CacheControl([answer.facts], ttl: configuration.answer.ttl, now: now).limited(by: job, now: now)
+        var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: rule.text]
+        headers[.vary] = ClientWishes.vary(job, configuration)
+        if configuration.answer.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
+        if configuration.answer.sendsLastModified, let date = answer.facts.lastModified {
             headers[.lastModified] = HTTPDate.text(date)
         }
         return headers
@@ -79,19 +79,8 @@ struct AnswerFields {
 
     private var isKnown: Bool {
         if let tags = request[.ifNoneMatch] { return answer.encoded.matches(ifNoneMatch: tags) }
-        guard configuration.sendsLastModified, let date = answer.facts.lastModified else { return false }
+        guard configuration.answer.sendsLastModified, let date = answer.facts.lastModified else { return false }
         return request[.ifModifiedSince] == HTTPDate.text(date)
-    }
-
-    private var cacheControl: String {
-        let freshness = answer.facts.freshness
-        if freshness.isNotStored { return "no-store" }
-        var words = [freshness.isPrivate ? "private" : "public"]
-        if freshness.requiresRevalidation { words.append("no-cache") }
-        let elapsed = Int(max(0, now.timeIntervalSince(answer.facts.time)))
-        words.append("max-age=\(freshness.maximumAge.map { max(0, $0 - elapsed) } ?? configuration.ttl)")
-        if freshness.mustRevalidate { words.append("must-revalidate") }
-        return words.joined(separator: ", ")
     }
 
     /// The value of `Content-Disposition`.

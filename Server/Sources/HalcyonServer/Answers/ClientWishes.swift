@@ -20,11 +20,18 @@ struct ClientWishes: Hashable, Sendable {
         if savesData { ratio = nil }
     }
 
-    /// The fields that answers differ by, for `Vary`.
-    static func fields(for job: ImageJob, usesHints: Bool) -> [String] {
-        var names = FormatChoice.depends(on: job) ? ["Accept"] : []
-        if usesHints, !job.raw { names += ["Sec-CH-DPR", "Sec-CH-Width", "Save-Data"] }
-        return names
+    /// Returns the fields that the answer to a job depends on, as the value of `Vary`; nil if there are none.
+    ///
+    /// - Parameter job: nil for facts alone, which are the same for all clients.
+    static func vary(_ job: ImageJob?, _ configuration: ServerConfiguration) -> String? {
+        var names: [String] = []
+        if let job {
+            if FormatChoice.depends(on: job) { names.append("Accept") }
+            if configuration.answer.usesClientHints, !job.raw { names += ["Sec-CH-DPR", "Sec-CH-Width", "Save-Data"] }
+        }
+        // The source's server may answer by them, also if this client has none.
+        names += configuration.source.passHeaders.filter { HTTPField.Name($0) != nil && !names.contains($0) }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
     /// Returns the job for the client.

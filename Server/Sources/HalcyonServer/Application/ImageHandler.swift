@@ -86,7 +86,7 @@ struct ImageHandler: Sendable {
             let (report, facts) = try await context.channel.whileClientWaits {
                 try await service.report(on: job, at: try await service.originals.address(of: job, headers: headers))
             }
-            return try info(report, facts, fields)
+            return try info(report, facts, job)
         }
         let address: Originals.Address
         do {
@@ -106,25 +106,24 @@ struct ImageHandler: Sendable {
         } catch {
             guard let fallback,
                 let response = try await fallback.response(
-                    after: error, to: job, accept: wishes.accept, service, configuration)
+                    after: error, to: job, accept: wishes.accept, isPrivate: !headers.isEmpty, now: time.now, service,
+                    configuration)
             else { throw error }
             return response
         }
     }
 
     private func fields(_ answer: ImageAnswer, _ job: ImageJob, _ fields: HTTPFields) -> AnswerFields {
-        AnswerFields(answer: answer, job: job, configuration: configuration.answer, now: time.now, request: fields)
+        AnswerFields(answer: answer, job: job, configuration: configuration, now: time.now, request: fields)
     }
 
-    private func info(_ report: ImageReport, _ facts: SourceFacts, _ fields: HTTPFields) throws -> Response {
+    private func info(_ report: ImageReport, _ facts: SourceFacts, _ job: ImageJob) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(report)
-        let age = facts.freshness.maximumAge ?? configuration.answer.ttl
-        let headers: HTTPFields = [
-            .contentType: "application/json",
-            .cacheControl: facts.freshness.isNotStored ? "no-store" : "public, max-age=\(age)",
-        ]
+        let rule = CacheControl([facts], ttl: configuration.answer.ttl, now: time.now).limited(by: job, now: time.now)
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: rule.text]
+        headers[.vary] = ClientWishes.vary(nil, configuration)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
     }
 
