@@ -37,6 +37,30 @@ import Testing
         }
     }
 
+    /// A watermark is a source as the picture below is: its rule counts, and its present bytes are those that are seen.
+    @Test func aWatermarkHasItsPart() async throws {
+        let clock = ManualClock()
+        try await ServerFixture.run(clock: clock) {
+            $0.url.grammars = [.thumbor]
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": "max-age=1000"])
+            func mark(_ value: UInt8) throws -> ScriptedTransport.Answer {
+                let pixels = [UInt8](repeating: value, count: 64).enumerated().map { $0.0 % 4 == 3 ? 255 : $0.1 }
+                let data = try Image(width: 4, height: 4, pixels: pixels).data(as: .png)
+                return .data(data, headers: ["Cache-Control": "private, max-age=30"])
+            }
+            try server.answer("http://images.test/mark", with: mark(0), mark(255))
+            let path = "/unsafe/filters:watermark(http%3A%2F%2Fimages.test%2Fmark,0,0,0):format(png)/\(source)"
+            let first = try await server.get(path)
+            #expect(first["Cache-Control"] == "private, max-age=30")
+            #expect(try first.image().color(x: 1, y: 1) == .black)
+            clock.advance(by: .seconds(31))
+            let later = try await server.get(path)
+            #expect(later["Cache-Control"] == "private, max-age=30")
+            #expect(try later.image().color(x: 1, y: 1) == .white)
+        }
+    }
+
     @Test func noAnswerIsKeptForLongerThanItsURLIsValid() async throws {
         let clock = ManualClock()
         let now = Int(clock.timeSource.now.timeIntervalSince1970)

@@ -67,20 +67,24 @@ struct AnswerFields {
 
     /// The fields that a 304 has as well.
     private var fields: HTTPFields {
-        let rule = CacheControl([answer.facts], ttl: configuration.answer.ttl, now: now).limited(by: job, now: now)
+        let rule = CacheControl([answer.facts] + answer.others, ttl: configuration.answer.ttl, now: now)
+            .limited(by: job, now: now)
         var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: rule.text]
         headers[.vary] = ClientWishes.vary(job, configuration)
         if configuration.answer.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
-        if configuration.answer.sendsLastModified, let date = answer.facts.lastModified {
-            headers[.lastModified] = HTTPDate.text(date)
-        }
+        if let lastModified { headers[.lastModified] = HTTPDate.text(lastModified) }
         return headers
     }
 
     private var isKnown: Bool {
         if let tags = request[.ifNoneMatch] { return answer.encoded.matches(ifNoneMatch: tags) }
-        guard configuration.answer.sendsLastModified, let date = answer.facts.lastModified else { return false }
-        return request[.ifModifiedSince] == HTTPDate.text(date)
+        return lastModified.map { request[.ifModifiedSince] == HTTPDate.text($0) } ?? false
+    }
+
+    /// The moment of the source's last change; nil for an answer with a watermark, which may change alone.
+    private var lastModified: Date? {
+        guard configuration.answer.sendsLastModified, ImageService.watermarks(of: job).isEmpty else { return nil }
+        return answer.facts.lastModified
     }
 
     /// The value of `Content-Disposition`.

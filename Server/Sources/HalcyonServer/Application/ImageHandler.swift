@@ -99,7 +99,10 @@ struct ImageHandler: Sendable {
             }
             guard let answer else { throw CancellationError() }
             let ready = self.fields(answer, job, fields)
-            if let key, !answer.isOriginal, service.originals.knownFacts(at: address)?.hash == answer.facts.hash {
+            // The facts of a watermark are looked at each time.
+            if let key, !answer.isOriginal, ImageService.watermarks(of: job).isEmpty,
+                service.originals.knownFacts(at: address)?.hash == answer.facts.hash
+            {
                 warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key)
             }
             return ready.response()

@@ -11,6 +11,8 @@ struct ImageAnswer: Sendable {
     let format: ImageFormat
     let isOriginal: Bool
     let facts: SourceFacts
+    /// The facts of the other sources that are in it: watermarks with a URL.
+    var others: [SourceFacts] = []
 }
 
 /// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
@@ -92,12 +94,16 @@ final class ImageService: Sendable {
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
         let facts = try await originals.facts(at: address)
-        let plan = try plan(
-            job, facts, try await trimmed(job, facts, address), try await watermarks(of: job), accept)
-        let encoded =
-            plan.isOriginal
-            ? try await originals.original(of: facts, at: address) : try await encoded(plan, facts, address)
-        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: plan.isOriginal, facts: facts)
+        let part = try await trimmed(job, facts, address)
+        let (marks, others) = try await watermarks(of: job)
+        let plan = try plan(job, facts, part, marks, accept)
+        if plan.isOriginal {
+            let original = try await originals.original(of: facts, at: address)
+            return ImageAnswer(encoded: original, format: plan.format, isOriginal: true, facts: facts)
+        }
+        let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
+        let encoded = try await encoded(plan, facts, address, isStored: isStored)
+        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: false, facts: facts, others: others)
     }
 
     private func plan(
@@ -111,7 +117,7 @@ final class ImageService: Sendable {
 
     // MARK: - Watermarks
 
-    private static func watermarks(of job: ImageJob) -> Set<ImageJob.Watermark.Picture> {
+    static func watermarks(of job: ImageJob) -> Set<ImageJob.Watermark.Picture> {
         var pictures = Set(
             job.effects.compactMap { effect in
                 if case .watermark(let watermark) = effect { watermark.picture } else { nil }
@@ -120,10 +126,12 @@ final class ImageService: Sendable {
         return pictures
     }
 
-    /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high.
-    private func watermarks(of job: ImageJob) async throws -> [ImageJob.Watermark.Picture: WatermarkPicture] {
-        var found: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
-        guard !job.raw else { return found }
+    /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high, and the facts of those with a URL.
+    private func watermarks(
+        of job: ImageJob
+    ) async throws -> ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) {
+        var (found, sources): ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) = ([:], [])
+        guard !job.raw else { return (found, sources) }
         for picture in Self.watermarks(of: job) {
             let address: Originals.Address
             switch picture {
@@ -132,13 +140,17 @@ final class ImageService: Sendable {
                 guard let ownMark else { throw ImageURLError.unsupported("watermark") }
                 address = try await ownMark.address(for: ImageJob(source: ""), configuration.source)
             }
-            found[picture] = try await watermark(at: address)
+            let facts = try await originals.facts(at: address)
+            found[picture] = try await watermark(facts, address)
+            // The server's own one is a setting, which lasts.
+            if case .url = picture { sources.append(facts) }
         }
-        return found
+        return (found, sources)
     }
 
-    private func watermark(at address: Originals.Address) async throws -> WatermarkPicture {
-        let facts = try await originals.facts(at: address)
+    private func watermark(
+        _ facts: SourceFacts, _ address: Originals.Address
+    ) async throws -> WatermarkPicture {
         if let known = marks.value(for: facts.hash) { return known }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
@@ -201,7 +213,7 @@ final class ImageService: Sendable {
     }
 
     private func encoded(
-        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address
+        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address, isStored: Bool
     ) async throws -> EncodedImage {
         let (request, key) = request(for: plan, facts, address)
         if let known = answers.value(for: key) { return known }
@@ -217,7 +229,7 @@ final class ImageService: Sendable {
             }
         }
         guard let found else { throw CancellationError() }
-        if !facts.freshness.isNotStored { answers.insert(found, for: key, cost: found.data.count) }
+        if isStored { answers.insert(found, for: key, cost: found.data.count) }
         return found
     }
 
