@@ -47,6 +47,16 @@ import Testing
         }
     }
 
+    @Test func aBaseStandsBeforeThumborsSources() async throws {
+        try await ServerFixture.run {
+            ($0.url.grammars, $0.source.baseURL) = ([.thumbor], "http://images.test/")
+        } _: { server async throws in
+            try server.serve("jpeg/baseline-420.jpg", as: "b/a.jpg")
+            #expect(try await server.get("/unsafe/12x12/b/a.jpg").status == 200)
+            #expect(try await server.get("/unsafe/12x12/http%3A%2F%2Fimages.test%2Fb%2Fa.jpg").status == 200)
+        }
+    }
+
     @Test func theBestFormatThatTheClientNames() async throws {
         try await ServerFixture.run {
             $0.answer.formats = [.jpegXL, .avif, .webp]

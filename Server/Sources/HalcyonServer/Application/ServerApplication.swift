@@ -123,12 +123,15 @@ public struct ServerApplication: Sendable {
         var imgproxy = ImgproxyURL.Configuration()
         imgproxy.presets = try ImgproxyPresets(configuration.url.presets)
         imgproxy.onlyPresets = configuration.url.onlyPresets
+        var thumbor = ThumborURL.Configuration()
+        // The base URL stands before sources as they are written.
+        if configuration.source.baseURL != nil { thumbor.defaultScheme = nil }
         return try configuration.url.grammars.map { grammar in
             switch grammar {
             case .plain: PlainURL(keys: keys)
             case .imgproxy: ImgproxyURL(keys: keys, configuration: imgproxy)
             case .thumbor:
-                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy))
+                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy), configuration: thumbor)
             }
         }
     }
