@@ -13,7 +13,8 @@ struct JobPlan: Sendable {
     var format: ImageFormat
     /// The size of the answer.
     var size: PixelSize
-    /// The work in pixels: those that are decoded, and those that are encoded by what their format takes.
+    /// The work in pixels: those that are decoded, those of the scaled picture and of the steps on it, and those that are encoded by
+    /// what their format takes.
     var cost = 1
 
     /// - Throws: `ImageURLError` for options that are not supported, and sizes above the limits.
@@ -59,7 +60,7 @@ struct JobPlan: Sendable {
             }
         }
         encoding = ImageEncoding(format, options: Self.encodeOptions(job, format, configuration.answer))
-        cost = cost(facts)
+        cost = cost(facts, scaled: geometry.scaled, steps: steps.cost)
     }
 
     /// Whether the URL says that a source of this format is passed on.
@@ -171,7 +172,7 @@ struct JobPlan: Sendable {
         return options
     }
 
-    private func cost(_ facts: SourceFacts) -> Int {
+    private func cost(_ facts: SourceFacts, scaled: PixelSize, steps: Int) -> Int {
         let factor =
             switch format {
             case .avif: 12
@@ -180,8 +181,12 @@ struct JobPlan: Sendable {
             default: 1
             }
         let frames = decode.firstFrameOnly ? 1 : max(1, facts.info.frameCount)
-        let (encoded, overflows) = (size.area ?? .max / 64).multipliedReportingOverflow(by: factor * frames)
-        let (sum, more) = facts.pixels(firstFrameOnly: decode.firstFrameOnly).addingReportingOverflow(encoded)
-        return overflows || more ? .max : sum
+        // The sizes are within the limits of answers, and so are their sums.
+        let area = size.area ?? .max / 64
+        let frame = max(scaled.area ?? .max / 64, area) + area * factor
+        let (made, overflows) = frame.addingReportingOverflow(steps)
+        let (all, more) = made.multipliedReportingOverflow(by: frames)
+        let (sum, most) = facts.pixels(firstFrameOnly: decode.firstFrameOnly).addingReportingOverflow(all)
+        return overflows || more || most ? .max : sum
     }
 }
