@@ -35,6 +35,19 @@ import Testing
         #expect(try Self.steps(options, PixelSize(1000, 500)).size == PixelSize(width, height))
     }
 
+    /// Borders, watermarks and reports are known by the hash of a source alone, so that no option may have a part in them.
+    @Test func theFirstLookIsTheSameForAllJobs() throws {
+        let (limits, neutral) = (ServerConfiguration.Source(), try Self.job("w:10"))
+        for options in ["eth:1", "scp:0", "eth:1/scp:0/t:10"] {
+            let found = JobPlan.decodeOptions(try Self.job(options), limits)
+            #expect(found == JobPlan.decodeOptions(neutral, limits), "\(options)")
+        }
+        let plan = try Self.plan("eth:1/scp:0/f:jpg")
+        #expect(plan.decode.usesEmbeddedThumbnail)
+        #expect(plan.decode.color == .asStored)
+        #expect(try Self.plan("w:10/f:jpg").decode.color == .sRGB)
+    }
+
     /// A cut to one pixel does not hide what was scaled, and each effect has its part.
     @Test func theCostOfAJob() throws {
         func cost(_ options: String) throws -> Int { try Self.plan(options).cost }

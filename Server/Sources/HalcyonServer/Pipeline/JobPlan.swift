@@ -36,6 +36,8 @@ struct JobPlan: Sendable {
             return
         }
         try Self.requireSupport(job)
+        decode.usesEmbeddedThumbnail = job.enforceThumbnail
+        decode.color = job.metadata.stripProfile ? .sRGB : .asStored
         let turns = job.autoRotate || info.orientation == .up ? [] : Self.undoing(info.orientation)
         if !turns.isEmpty, trimmed != nil { throw ImageURLError.unsupported("trim with auto_rotate:0") }
         let upright = turns.isEmpty ? info.size : info.storedSize
@@ -97,15 +99,13 @@ struct JobPlan: Sendable {
 
     // MARK: - Decode
 
-    /// Returns the options for any work on a source: its limits.
+    /// Returns the options for any work on a source: its limits. What is found with them, such as a border, is the same for all jobs.
     static func decodeOptions(_ job: ImageJob, _ limits: ServerConfiguration.Source) -> DecodeOptions {
         var options = DecodeOptions()
         options.limits.maximumPixels = job.limits.maxPixels ?? limits.maximumPixels
         options.limits.maximumSourcePixels = options.limits.maximumPixels
         options.limits.maximumFrames = max(job.limits.maxFrames ?? 0, limits.maximumFrames)
         options.limits.maximumTotalPixels = max(limits.maximumAnimationPixels, options.limits.maximumPixels)
-        options.usesEmbeddedThumbnail = job.enforceThumbnail
-        options.color = job.metadata.stripProfile ? .sRGB : .asStored
         return options
     }
 
