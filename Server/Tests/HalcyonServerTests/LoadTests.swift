@@ -1,7 +1,9 @@
 import Foundation
 import Halcyon
 import HalcyonTesting
+import NIOPosix
 import ServiceLifecycle
+import Synchronization
 import Testing
 import UnixSignals
 
@@ -24,6 +26,24 @@ import UnixSignals
             #expect(answers.allSatisfy { $0.status == 200 })
             #expect(Set(answers.map(\.body)).count == 2)
             #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    /// The threads that decode may all be at work for long, and the server is well.
+    @Test func healthIsToldWhileAllThreadsWork() async throws {
+        try await ServerFixture.run { server async throws in
+            let pool = NIOThreadPool.singleton
+            let free = DispatchSemaphore(value: 0)
+            let late = Atomic(0)
+            for _ in 0..<pool.numberOfThreads {
+                pool.submit { _ in
+                    if free.wait(timeout: .now() + 10) == .timedOut { late.add(1, ordering: .relaxed) }
+                }
+            }
+            let answer = try await server.get("/health")
+            for _ in 0..<pool.numberOfThreads { free.signal() }
+            #expect(answer.status == 200)
+            #expect(late.load(ordering: .relaxed) == 0)
         }
     }
 
