@@ -56,6 +56,35 @@ import Testing
         }
     }
 
+    /// Requests that differ in nothing that counts are one: a client that makes up queries or writes `Accept` anew fills no memory.
+    @Test func warmAnswersAreKeptOnce() async throws {
+        var configuration = ServerConfiguration()
+        configuration.cache.memoryBytes = 1 << 20
+        let warm = WarmAnswers(configuration, time: .system)
+        func key(_ target: String, _ accept: String?) -> WarmAnswers.Key? {
+            warm.key(target, accept.map { [.accept: $0] } ?? [:])
+        }
+        #expect(key("/a", "image/webp,*/*") == key("/a", "image/webp, image/x;q=0.1, image/*;q=0.8"))
+        #expect(key("/a", nil) == key("/a", "*/*"))
+        #expect(key("/a", "image/webp") != key("/a", "image/png"))
+        #expect(key("/a", "*/*") != key("/a", "image/png"))
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            try server.serve("png/rgb8.png", as: "a.jpg?b")
+            let first = try await server.get("/_/w:9/plain/\(source)?a")
+            #expect(try await server.get("/_/w:9/plain/\(source)?b").body == first.body)
+            // Halcyon's own grammar reads the query.
+            let own = try await server.get("/fit-9x/\(source)")
+            #expect(own["Content-Type"] == "image/jpeg")
+            #expect(try await server.get("/fit-9x/\(source)?b")["Content-Type"] == "image/png")
+            #expect(try await server.get("/fit-9x/\(source)").body == own.body)
+            let warm = server.application.warm
+            #expect(warm.count == 3)
+            for query in ["c", "d", "e"] { _ = try await server.get("/_/w:9/plain/\(source)?\(query)") }
+            #expect(warm.count == 3)
+        }
+    }
+
     private static let drawing = Data("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'/>".utf8)
 
     /// The fields of an original are those of its bytes, also if the source has others at each look.

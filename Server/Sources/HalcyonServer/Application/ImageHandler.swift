@@ -74,7 +74,7 @@ struct ImageHandler: Sendable {
             return fields.response()
         }
         let isInfo = target.hasPrefix(Self.infoPrefix)
-        let stated = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
+        let (stated, ignoresQuery) = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
         subject = stated.source
         if stated.isExpired(now: now) {
             throw AnswerFailure(404, "expired", "the URL has expired")
@@ -103,7 +103,7 @@ struct ImageHandler: Sendable {
             if let key, !answer.isOriginal, ImageService.watermarks(of: job).isEmpty,
                 service.originals.knownFacts(at: address)?.hash == answer.facts.hash
             {
-                warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key)
+                warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key, ignoresQuery: ignoresQuery)
             }
             return ready.response()
         } catch {
@@ -132,14 +132,16 @@ struct ImageHandler: Sendable {
 
     /// Returns the job of a URL by the first grammar that understands it and finds the address of a source in it.
     ///
+    /// - Returns: also whether neither that grammar nor those before it read the URL's query.
     /// - Throws: the error of the first grammar that the URL seems to be written in.
-    private func job(at target: String) throws(ImageURLError) -> ImageJob {
-        var failure: ImageURLError?
+    private func job(at target: String) throws(ImageURLError) -> (job: ImageJob, ignoresQuery: Bool) {
+        var (failure, ignoresQuery): (ImageURLError?, Bool) = (nil, true)
         for grammar in grammars {
+            if grammar is PlainURL { ignoresQuery = false }
             do {
                 let job = try grammar.job(at: target)
                 _ = try service.originals.rules.resolve(job.source)
-                return job
+                return (job, ignoresQuery)
             } catch {
                 if failure.map({ Self.isOfAnotherGrammar($0, target) }) ?? true { failure = error }
             }

@@ -72,6 +72,7 @@ public struct ServerApplication: Sendable {
 
     /// The grammars of URLs, in their order.
     var grammars: [any ImageURLGrammar] { handler.grammars }
+    var warm: WarmAnswers { handler.warm }
     /// The places of transfers.
     var transfers: CostQueue<String> { handler.service.originals.transfers }
 
