@@ -47,6 +47,37 @@ import UnixSignals
         }
     }
 
+    /// A source whose server says nothing takes a place of transfers, and none of the work.
+    @Test func noWorkWaitsForASource() async throws {
+        try await ServerFixture.run { server async throws in
+            let gate = ScriptedTransportGate()
+            let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg")
+            let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
+            var second = ScriptedTransport.Answer.data(bytes, headers: fresh)
+            second.headGate = gate
+            try server.answer("http://images.test/a", with: .data(bytes, headers: fresh), second)
+            #expect(try await server.get("/fit-24x24/http://images.test/a").status == 200)
+            // The facts stay in memory, and the bytes are gone.
+            await server.application.pipeline.cache.disk?.removeAll()
+            async let answer = server.get("/fit-12x12/http://images.test/a")
+            try await server.transport.waitForRequests(2)
+            #expect(server.application.work.statistics.callers == 0)
+            #expect(server.application.transfers.statistics.working == 1)
+            gate.open()
+            #expect(try await answer.status == 200)
+        }
+    }
+
+    /// Bytes that the source's server wants to be asked for each time are those that were asked for.
+    @Test(arguments: ["no-cache", "max-age=0", "no-store", "private, no-cache"])
+    func oneTransferForOneAnswer(rule: String) async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": rule])
+            #expect(try await server.get("/_/t:10/rs:fit:24:24/plain/\(source)").status == 200)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
     @Test func whatIsTooMuchIsRefusedAtOnce() async throws {
         try await ServerFixture.run {
             $0.queue.transfers = 1

@@ -72,6 +72,8 @@ public struct ServerApplication: Sendable {
 
     /// The grammars of URLs, in their order.
     var grammars: [any ImageURLGrammar] { handler.grammars }
+    /// The places of decodes and encodes.
+    var work: CostQueue<ImageService.AnswerKey> { handler.service.work }
     var warm: WarmAnswers { handler.warm }
     /// The places of transfers.
     var transfers: CostQueue<String> { handler.service.originals.transfers }

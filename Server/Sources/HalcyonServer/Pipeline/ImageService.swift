@@ -84,7 +84,7 @@ final class ImageService: Sendable {
     func answer(to job: ImageJob, at address: Originals.Address, accept: AcceptField) async throws -> ImageAnswer {
         do {
             return try await attempt(job, address, accept)
-        } catch where ((error as? ImagePipelineError)?.underlying ?? error) as? Originals.Failure == .changed {
+        } catch where Originals.Failure(error) == .changed {
             // The source has changed behind the facts: once more, with those of its present bytes.
             return try await attempt(job, address, accept)
         }
@@ -156,11 +156,8 @@ final class ImageService: Sendable {
         request.decode = address.request.decode
         request.decode.target = TargetSize(PixelSize(2048, 2048))
         request.decode.firstFrameOnly = true
-        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
-        let image = try await originals.holding(facts) { [request] in
-            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
-                try await pipeline.image(for: request)
-            }
+        let image = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+            [pipeline] in try await pipeline.image(for: $0)
         }
         let picture = WatermarkPicture(hash: facts.hash, image: image)
         marks.insert(picture, for: facts.hash, cost: image.bitmap.byteCount)
@@ -192,12 +189,10 @@ final class ImageService: Sendable {
         if let known = trims.value(for: key) { return known.part }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
-        let answerKey = AnswerKey(image: pipeline.key(for: request), encoding: .original)
-        let part = try await originals.holding(facts) { [request] in
-            try await work.withPlace(for: answerKey, cost: facts.pixels(firstFrameOnly: true)) {
-                let image = try await pipeline.image(for: request)
-                return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
-            }
+        let part = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+            [pipeline] request in
+            let image = try await pipeline.image(for: request)
+            return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
         }
         trims.insert(Trimmed(part: part), for: key, cost: 128)
         return part
@@ -222,15 +217,35 @@ final class ImageService: Sendable {
         var found = try? await pipeline.encodedImage(for: kept, as: plan.encoding)
         try Task.checkCancellation()
         if found == nil {
-            found = try await originals.holding(facts) {
-                try await work.withPlace(for: key, cost: plan.cost) {
-                    try await pipeline.encodedImage(for: request, as: plan.encoding)
-                }
+            found = try await worked(request, facts, address, as: plan.encoding, cost: plan.cost) {
+                [pipeline] in try await pipeline.encodedImage(for: $0, as: plan.encoding)
             }
         }
         guard let found else { throw CancellationError() }
         if isStored { answers.insert(found, for: key, cost: found.data.count) }
         return found
+    }
+
+    /// Does work on the bytes of a source in a place of the queue.
+    ///
+    /// A place is never held while the source's server is waited for: bytes that no cache has any more are fetched before, and held.
+    private func worked<Value: Sendable>(
+        _ request: ImageRequest, _ facts: SourceFacts, _ address: Originals.Address,
+        as encoding: ImageEncoding = .original, cost: Int, _ body: @Sendable (ImageRequest) async throws -> Value
+    ) async throws -> Value {
+        let key = AnswerKey(image: pipeline.key(for: request), encoding: encoding)
+        do {
+            return try await originals.holding(facts) {
+                try await work.withPlace(for: key, cost: cost) { try await body(request) }
+            }
+        } catch where Originals.Failure(error) == .notKept {
+            var (held, again) = (facts, request)
+            held.original = try await originals.original(of: facts, at: address)
+            again.source = originals.request(for: held, at: address).source
+            return try await originals.holding(held) { [again] in
+                try await work.withPlace(for: key, cost: cost) { try await body(again) }
+            }
+        }
     }
 
     // MARK: - Reports
@@ -243,11 +258,8 @@ final class ImageService: Sendable {
         request.decode = address.request.decode
         request.decode.target = TargetSize(PixelSize(128, 128))
         request.decode.firstFrameOnly = true
-        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
-        let image = try await originals.holding(facts) { [request] in
-            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
-                try await pipeline.image(for: request)
-            }
+        let image = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+            [pipeline] in try await pipeline.image(for: $0)
         }
         let report = ImageReport(facts.info, thumbnail: image)
         reports.insert(report, for: facts.hash, cost: 512)

@@ -21,10 +21,21 @@ final class Originals: Sendable {
         let lastModified: Date?
     }
 
-    /// The source has other bytes than those whose facts were used, or they cannot be held while the work waits.
+    /// The reason why work on a source did not get its bytes.
     enum Failure: Error, Hashable, Sendable {
+        /// The source has other bytes than those whose facts were used.
         case changed
+        /// The bytes cannot be held while the work waits.
         case noMemory
+        /// No cache has the bytes any more: they are to be fetched before the work takes a place.
+        case notKept
+
+        /// - Parameter error: the error of the work, which may have the failure in it.
+        init?(_ error: any Error) {
+            let found = (error as? ImagePipelineError)?.underlying ?? error
+            guard let failure = found as? Failure else { return nil }
+            self = failure
+        }
     }
 
     private let pipeline: ImagePipeline
@@ -142,11 +153,12 @@ final class Originals: Sendable {
         let isCached = pipeline.cache.disk != nil || !pipeline.cache.stores.isEmpty
         let isKept = isCached && !freshness.isNotStored
         let isLocal = address.lastModified != nil
+        let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
+        let isUsable = isKept && !freshness.requiresRevalidation && seconds >= 1
         let found = SourceFacts(
             hash: original.etag, info: info, freshness: freshness, time: time.now,
-            lastModified: address.lastModified, original: isKept || isLocal ? nil : original)
-        let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
-        if let key = address.key, isKept, !freshness.isPrivate, !freshness.requiresRevalidation, seconds >= 1 {
+            lastModified: address.lastModified, original: isUsable || isLocal ? nil : original)
+        if let key = address.key, isUsable, !freshness.isPrivate {
             facts.insert(found, for: key, cost: 1024, expiration: .seconds(seconds))
         }
         return found
@@ -168,6 +180,20 @@ final class Originals: Sendable {
     }
 
     // MARK: - Bytes
+
+    /// Returns the source's own bytes if they are at hand: held, in a cache or in a file.
+    ///
+    /// - Throws: `Failure.notKept`, `Failure.changed`. The source's server is not waited for.
+    fileprivate func keptOriginal(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
+        if facts.original != nil || address.lastModified != nil { return try await original(of: facts, at: address) }
+        guard let kept = try? await pipeline.encodedImage(for: Self.onlyKept(address.request), as: .original),
+            kept.origin != .stale, kept.etag == facts.hash
+        else {
+            try Task.checkCancellation()
+            throw Failure.notKept
+        }
+        return kept
+    }
 
     /// Returns a request for the work on bytes that are known by their hash.
     func request(for facts: SourceFacts, at address: Address) -> ImageRequest {
@@ -205,6 +231,6 @@ private struct OriginalBytes: ImageDataProvider {
     var diskLevels: CacheLevels { .diskProcessed }
 
     func data() async throws -> Data {
-        try await originals.original(of: facts, at: address).data
+        try await originals.keptOriginal(of: facts, at: address).data
     }
 }
