@@ -47,6 +47,33 @@ import UnixSignals
         }
     }
 
+    @Test func aHostThatSaysNothingDoesNotTakeAllTransfers() async throws {
+        try await ServerFixture.run {
+            $0.queue.transfers = 4
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            for number in 0..<12 {
+                var answer = ScriptedTransport.Answer.data(try ServerFixture.fixture("jpeg/baseline-420.jpg"))
+                answer.headGate = gate
+                try server.answer("http://silent.test/\(number)", with: answer)
+            }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<12 {
+                    group.addTask { try await server.get("/_/http://silent.test/\(number)").status }
+                }
+                try await server.transport.waitForRequests(2)
+                #expect(try await server.get("/_/\(source)").status == 200)
+                #expect(server.transport.requestCount == 3)
+                #expect(server.application.transfers.statistics.working == 2)
+                gate.open()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [Int](repeating: 200, count: 12))
+            #expect(server.application.hosts?.count == 0)
+        }
+    }
+
     /// A source whose server says nothing takes a place of transfers, and none of the work.
     @Test func noWorkWaitsForASource() async throws {
         try await ServerFixture.run { server async throws in

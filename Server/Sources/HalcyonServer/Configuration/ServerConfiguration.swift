@@ -147,7 +147,7 @@ public struct ServerConfiguration: Sendable {
 
     /// The admission of work (`queue`).
     public struct Queue: Hashable, Sendable {
-        /// The transfers at the same time, 32 by default.
+        /// The transfers at the same time, 32 by default. One host has a quarter of them, or two.
         public var transfers = 32
         /// The pixels that are decoded and encoded at the same time; 40 million for each processor by default.
         public var pixels = 40_000_000 * ProcessInfo.processInfo.activeProcessorCount

@@ -44,6 +44,8 @@ final class Originals: Sendable {
     private let folder: SourceFolder?
     /// The places of transfers.
     let transfers: CostQueue<String>
+    /// The places at each host before them; nil if one host may have them all.
+    let hosts: HostQueues?
     private let facts: MemoryCache<String, SourceFacts>
     private let time: TimeSource
     private let heldBytes = Atomic(0)
@@ -64,6 +66,11 @@ final class Originals: Sendable {
             limits: CostQueueLimits(
                 working: queue.transfers, waitingCount: queue.waiting, waitingCost: queue.waiting,
                 waitingTime: queue.waitingTime), time: time)
+        // One host has a quarter of the places, or two.
+        let share = max(2, queue.transfers / 4)
+        let limits = CostQueueLimits(
+            working: share, waitingCount: queue.waiting, waitingCost: queue.waiting, waitingTime: queue.waitingTime)
+        hosts = share < queue.transfers ? HostQueues(limits: limits, time: time) : nil
         facts = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: 32 << 20, timeToLive: nil), timeSource: time)
     }
@@ -128,12 +135,23 @@ final class Originals: Sendable {
         {
             original = kept
         } else {
-            let key = address.key ?? UUID().uuidString
-            original = try await transfers.withPlace(for: key, cost: 1) {
+            original = try await transferred(address)
+        }
+        return try await remember(original, at: address)
+    }
+
+    /// Returns the source's own bytes, in a place among the transfers with its host and one among all.
+    private func transferred(_ address: Address) async throws -> EncodedImage {
+        let key = address.key ?? UUID().uuidString
+        func transfer() async throws -> EncodedImage {
+            try await transfers.withPlace(for: key, cost: 1) {
                 try await pipeline.encodedImage(for: address.request, as: .original)
             }
         }
-        return try await remember(original, at: address)
+        guard let hosts, case .remote(let url) = address.request.source, let host = url.host() else {
+            return try await transfer()
+        }
+        return try await hosts.withPlace(at: host.lowercased(), for: key) { try await transfer() }
     }
 
     /// The request for bytes that a cache has, and that may be used without asking.
@@ -169,9 +187,7 @@ final class Originals: Sendable {
     /// - Throws: `Failure.changed` if the source has others by now, whose format may be another one too. The facts are forgotten then.
     func original(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
         if let original = facts.original { return original }
-        let original = try await transfers.withPlace(for: address.key ?? UUID().uuidString, cost: 1) {
-            try await pipeline.encodedImage(for: address.request, as: .original)
-        }
+        let original = try await transferred(address)
         guard original.etag == facts.hash else {
             if let key = address.key { self.facts.remove(key) }
             throw Failure.changed
