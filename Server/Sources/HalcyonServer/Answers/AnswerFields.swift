@@ -45,7 +45,7 @@ struct AnswerFields {
                 return Response(status: .rangeNotSatisfiable, headers: headers)
             }
         }
-        return Response(status: status, headers: headers, body: Self.body(body))
+        return Response(status: status, headers: headers, body: Self.body(body, answer.share))
     }
 
     /// The bytes that are handed to the connection at a time.
@@ -53,7 +53,9 @@ struct AnswerFields {
 
     /// Returns a body that is already made, in slices if it is long: the connection has few of them at a time, and notices a client
     /// that takes none.
-    static func body(_ data: Data) -> ResponseBody {
+    ///
+    /// - Parameter share: the bound that the bytes count for until they are written, or the body is dropped.
+    static func body(_ data: Data, _ share: HeldBytes.Share? = nil) -> ResponseBody {
         guard data.count > slice else { return ResponseBody(byteBuffer: ByteBuffer(bytes: data)) }
         return ResponseBody(contentLength: data.count) { writer in
             var rest = data
@@ -62,6 +64,7 @@ struct AnswerFields {
                 rest = rest.dropFirst(slice)
             }
             try await writer.finish(nil)
+            withExtendedLifetime(share) {}
         }
     }
 

@@ -73,6 +73,7 @@ public struct ServerApplication: Sendable {
     /// The grammars of URLs, in their order.
     var grammars: [any ImageURLGrammar] { handler.grammars }
     var hosts: HostQueues? { handler.service.originals.hosts }
+    var sentBytes: HeldBytes { handler.service.originals.sentBytes }
     /// The places of decodes and encodes.
     var work: CostQueue<ImageService.AnswerKey> { handler.service.work }
     var warm: WarmAnswers { handler.warm }

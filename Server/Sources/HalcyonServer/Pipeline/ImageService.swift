@@ -13,6 +13,8 @@ struct ImageAnswer: Sendable {
     let facts: SourceFacts
     /// The facts of the other sources that are in it: watermarks with a URL.
     var others: [SourceFacts] = []
+    /// The share of an original's bytes, which last until the client has taken them.
+    var share: HeldBytes.Share?
 }
 
 /// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
@@ -99,7 +101,9 @@ final class ImageService: Sendable {
         let plan = try plan(job, facts, part, marks, accept)
         if plan.isOriginal {
             let original = try await originals.original(of: facts, at: address)
-            return ImageAnswer(encoded: original, format: plan.format, isOriginal: true, facts: facts)
+            let share = try originals.sentBytes.share(original.data.count)
+            return ImageAnswer(
+                encoded: original, format: plan.format, isOriginal: true, facts: facts, share: share)
         }
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
         let encoded = try await encoded(plan, facts, address, isStored: isStored)

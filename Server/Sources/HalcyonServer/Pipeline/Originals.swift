@@ -5,7 +5,6 @@ import HalcyonNetwork
 import HalcyonSystem
 import ImageURLs
 import NIOPosix
-import Synchronization
 
 /// The sources of jobs: what may be asked for, the facts about it, and its bytes.
 ///
@@ -48,11 +47,13 @@ final class Originals: Sendable {
     let hosts: HostQueues?
     private let facts: MemoryCache<String, SourceFacts>
     private let time: TimeSource
-    private let heldBytes = Atomic(0)
+    /// The bytes that no cache keeps while work waits, and those of answers that clients have not taken yet.
+    private let waitingBytes: HeldBytes
+    let sentBytes: HeldBytes
 
     /// The time that facts are used for where a source's server says nothing.
     private static let usualTime = 300.0
-    /// The bytes that no cache keeps and that may be held at the same time.
+    /// The bytes that may be held at the same time for one of these reasons, unless a single source may be longer.
     private static let maximumHeldBytes = 256 << 20
 
     /// - Throws: `ServerConfigurationError`, `ConfigurationError`.
@@ -61,6 +62,8 @@ final class Originals: Sendable {
         folder = try configuration.source.folder.map {
             try SourceFolder(path: $0, maximumBytes: configuration.source.maximumBytes)
         }
+        let maximum = max(Self.maximumHeldBytes, configuration.source.maximumBytes)
+        (waitingBytes, sentBytes) = (HeldBytes(maximum: maximum), HeldBytes(maximum: maximum))
         let queue = configuration.queue
         transfers = CostQueue(
             limits: CostQueueLimits(
@@ -228,10 +231,8 @@ final class Originals: Sendable {
     ) async throws -> Value {
         let count = facts.original?.data.count ?? 0
         guard count > 0 else { return try await work() }
-        defer { heldBytes.subtract(count, ordering: .relaxed) }
-        guard heldBytes.add(count, ordering: .relaxed).newValue <= Self.maximumHeldBytes else {
-            throw Failure.noMemory
-        }
+        let share = try waitingBytes.share(count)
+        defer { withExtendedLifetime(share) {} }
         return try await work()
     }
 }
