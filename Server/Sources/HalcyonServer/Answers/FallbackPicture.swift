@@ -11,7 +11,8 @@ struct FallbackPicture: Sendable {
     ///
     /// - Parameter isPrivate: whether the source's server was told fields of this client, so that the failure may be its own.
     func response(
-        after error: any Error, to job: ImageJob, accept: AcceptField, isPrivate: Bool, now: Date, _ service: ImageService,
+        after error: any Error, to job: ImageJob, accept: AcceptField, isPrivate: Bool, now: Date,
+        _ service: ImageService,
         _ configuration: ServerConfiguration
     ) async throws -> Response? {
         let failure = AnswerFailure(error, wait: configuration.queue.waitingTime)

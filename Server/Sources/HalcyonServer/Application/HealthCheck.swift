@@ -33,7 +33,9 @@ final class HealthCheck: Sendable {
     func isHealthy() async -> Bool {
         await withCheckedContinuation { caller in
             let (known, begins) = state.withLock { state -> (Bool?, Bool) in
-                if let last = state.last, ContinuousClock.now - last.time < .seconds(1) { return (last.isHealthy, false) }
+                if let last = state.last, ContinuousClock.now - last.time < .seconds(1) {
+                    return (last.isHealthy, false)
+                }
                 state.callers.append(caller)
                 return (nil, state.callers.count == 1)
             }

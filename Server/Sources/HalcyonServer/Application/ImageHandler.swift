@@ -103,7 +103,8 @@ struct ImageHandler: Sendable {
             if let key, !answer.isOriginal, ImageService.watermarks(of: job).isEmpty,
                 service.originals.knownFacts(at: address)?.hash == answer.facts.hash
             {
-                warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key, ignoresQuery: ignoresQuery)
+                warm.insert(
+                    .init(answer, job, address, disposition: ready.disposition), for: key, ignoresQuery: ignoresQuery)
             }
             return ready.response()
         } catch {

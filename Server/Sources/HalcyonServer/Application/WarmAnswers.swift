@@ -61,7 +61,8 @@ struct WarmAnswers: Sendable {
 
     /// Returns the answer to a request if it still holds, with the facts that hold now.
     func entry(for key: Key, _ originals: Originals, now: Int64) -> (entry: Entry, answer: ImageAnswer)? {
-        guard let entry = entries.value(for: Self.withoutQuery(key)) ?? entries.value(for: key), !entry.job.isExpired(now: now),
+        guard let entry = entries.value(for: Self.withoutQuery(key)) ?? entries.value(for: key),
+            !entry.job.isExpired(now: now),
             let facts = originals.knownFacts(at: entry.address), facts.hash == entry.answer.facts.hash,
             originals.isCurrent(entry.address)
         else { return nil }

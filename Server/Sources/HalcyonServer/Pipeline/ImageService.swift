@@ -86,7 +86,7 @@ final class ImageService: Sendable {
     func answer(to job: ImageJob, at address: Originals.Address, accept: AcceptField) async throws -> ImageAnswer {
         do {
             return try await attempt(job, address, accept)
-        } catch where Originals.Failure(error) == .changed {
+        } catch  where Originals.Failure(error) == .changed {
             // The source has changed behind the facts: once more, with those of its present bytes.
             return try await attempt(job, address, accept)
         }
@@ -242,7 +242,7 @@ final class ImageService: Sendable {
             return try await originals.holding(facts) {
                 try await work.withPlace(for: key, cost: cost) { try await body(request) }
             }
-        } catch where Originals.Failure(error) == .notKept {
+        } catch  where Originals.Failure(error) == .notKept {
             var (held, again) = (facts, request)
             held.original = try await originals.original(of: facts, at: address)
             again.source = originals.request(for: held, at: address).source
