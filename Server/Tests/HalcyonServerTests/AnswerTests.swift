@@ -47,6 +47,16 @@ import Testing
         }
     }
 
+    @Test func aBaseStandsBeforeThumborsSources() async throws {
+        try await ServerFixture.run {
+            ($0.url.grammars, $0.source.baseURL) = ([.thumbor], "http://images.test/")
+        } _: { server async throws in
+            try server.serve("jpeg/baseline-420.jpg", as: "b/a.jpg")
+            #expect(try await server.get("/unsafe/12x12/b/a.jpg").status == 200)
+            #expect(try await server.get("/unsafe/12x12/http%3A%2F%2Fimages.test%2Fb%2Fa.jpg").status == 200)
+        }
+    }
+
     @Test func theBestFormatThatTheClientNames() async throws {
         try await ServerFixture.run {
             $0.answer.formats = [.jpegXL, .avif, .webp]
@@ -168,6 +178,9 @@ import Testing
             let saving = try await server.get("/fit-10x/\(source)", ["Save-Data": "on", "Sec-CH-DPR": "2"])
             #expect(try saving.image().width == 10)
             let usual = try await server.get("/fit-10x/\(source)")
+            // Fields that `Vary` does not name change nothing.
+            let former = try await server.get("/fit-10x/\(source)", ["DPR": "2", "Width": "24"])
+            #expect(former.body == usual.body)
             #expect(saving.body.count < usual.body.count)
         }
     }

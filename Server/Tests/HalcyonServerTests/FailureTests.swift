@@ -147,6 +147,36 @@ import Testing
         }
     }
 
+    /// Each frame is within the limits, and all of them are many times the memory of a machine.
+    @Test func anAnimationThatIsTooMuchAsAWhole() async throws {
+        try await ServerFixture.run { server async throws in
+            try server.answer("http://images.test/a.gif", with: .data(Self.blinking(frames: 100)))
+            let path = "rs:force:6000:6000:1"
+            try await expect(server, "/_/\(path)/plain/http://images.test/a.gif@webp", 422, "unsupported")
+            try await expect(server, "/_/\(path)/plain/http://images.test/a.gif@gif", 422, "unsupported")
+            let small = try await server.get("/_/rs:force:8:8:1/plain/http://images.test/a.gif@gif")
+            #expect(try small.image().animation?.frameCount == 100)
+        }
+        try await ServerFixture.run {
+            ($0.answer.maximumAnimationPixels, $0.answer.maximumPixels) = (6399, 64)
+        } _: { server async throws in
+            try server.answer("http://images.test/a.gif", with: .data(Self.blinking(frames: 100)))
+            try await expect(server, "/_/rs:force:8:8:1/plain/http://images.test/a.gif@gif", 422, "unsupported")
+            #expect(try await server.get("/_/rs:force:8:8:1/plain/http://images.test/a.gif@jpg").status == 200)
+        }
+    }
+
+    /// A GIF of 1 x 1 pixel, black and white in turn.
+    private static func blinking(frames: Int) -> Data {
+        var data = Data("GIF89a".utf8)
+        data += [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff]
+        for frame in 0..<frames {
+            data += [0x21, 0xf9, 4, 0, 5, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2]
+            data += [frame % 2 == 0 ? 0x44 : 0x4c, 1, 0]
+        }
+        return data + [0x3b]
+    }
+
     @Test func aPictureThatStandsIn() async throws {
         let path = ServerFixture.root.appending(path: "Tests/Fixtures/png/adam7-rgba.png").path(percentEncoded: false)
         try await ServerFixture.run {

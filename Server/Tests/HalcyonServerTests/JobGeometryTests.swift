@@ -1,3 +1,4 @@
+import Foundation
 import Halcyon
 import ImageURLs
 import Testing
@@ -32,6 +33,55 @@ import Testing
     ])
     func sizesOfASourceOf1000x500(options: String, width: Int, height: Int) throws {
         #expect(try Self.steps(options, PixelSize(1000, 500)).size == PixelSize(width, height))
+    }
+
+    /// Borders, watermarks and reports are known by the hash of a source alone, so that no option may have a part in them.
+    @Test func theFirstLookIsTheSameForAllJobs() throws {
+        let (limits, neutral) = (ServerConfiguration.Source(), try Self.job("w:10"))
+        for options in ["eth:1", "scp:0", "eth:1/scp:0/t:10"] {
+            let found = JobPlan.decodeOptions(try Self.job(options), limits)
+            #expect(found == JobPlan.decodeOptions(neutral, limits), "\(options)")
+        }
+        let plan = try Self.plan("eth:1/scp:0/f:jpg")
+        #expect(plan.decode.usesEmbeddedThumbnail)
+        #expect(plan.decode.color == .asStored)
+        #expect(try Self.plan("w:10/f:jpg").decode.color == .sRGB)
+    }
+
+    /// A cut to one pixel does not hide what was scaled, and each effect has its part.
+    @Test func theCostOfAJob() throws {
+        func cost(_ options: String) throws -> Int { try Self.plan(options).cost }
+        let small = try cost("rs:fill:1:1:1/f:jpg")
+        #expect(small < 110)
+        #expect(try cost("rs:fill:6000:1:1/f:jpg") >= 6000 * 6000)
+        let plain = try cost("rs:force:1000:1000:1/f:jpg")
+        #expect(try cost("rs:force:1000:1000:1/pix:4/f:jpg") - plain == 1_000_000)
+        #expect(try cost("rs:force:1000:1000:1/bl:3/f:jpg") - plain == 4_000_000)
+        #expect(try cost("rs:force:1000:1000:1/sh:3/bl:3/f:jpg") - plain == 8_000_000)
+        #expect(try cost("rs:force:1000:1000:1/f:jpg/bg:ff0000") - plain == 1_000_000)
+    }
+
+    private static func plan(_ options: String, watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:])
+        throws -> JobPlan
+    {
+        let data = try Image(width: 10, height: 10, pixels: [UInt8](repeating: 255, count: 400)).data(as: .png)
+        let facts = SourceFacts(
+            hash: "", info: try CoderRegistry.shared.probe(data), freshness: .unknown, time: Date(), lastModified: nil,
+            original: nil)
+        return try JobPlan(
+            job(options), facts, watermarks: watermarks, accept: AcceptField(nil), coders: CoderRegistry.shared,
+            configuration: ServerConfiguration())
+    }
+
+    @Test func tilesThatLieOnEachOtherAreBounded() throws {
+        let mark = try Image(width: 100, height: 100, pixels: [UInt8](repeating: 255, count: 40_000))
+        let marks = [ImageJob.Watermark.Picture.configured: WatermarkPicture(hash: "", image: mark)]
+        func plan(_ gap: Int) throws -> JobPlan {
+            try Self.plan("rs:force:4000:4000:1/wm:1:re:\(gap):\(gap)/f:jpg", watermarks: marks)
+        }
+        let apart = try plan(0)
+        #expect(try plan(-50).cost > apart.cost + 40_000_000)
+        #expect(throws: ImageURLError.self) { try plan(-100) }
     }
 
     @Test(arguments: [

@@ -1,7 +1,9 @@
 import Foundation
 import Halcyon
 import HalcyonTesting
+import NIOPosix
 import ServiceLifecycle
+import Synchronization
 import Testing
 import UnixSignals
 
@@ -23,6 +25,108 @@ import UnixSignals
             }
             #expect(answers.allSatisfy { $0.status == 200 })
             #expect(Set(answers.map(\.body)).count == 2)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
+    /// The threads that decode may all be at work for long, and the server is well.
+    @Test func healthIsToldWhileAllThreadsWork() async throws {
+        try await ServerFixture.run { server async throws in
+            let pool = NIOThreadPool.singleton
+            let free = DispatchSemaphore(value: 0)
+            let late = Atomic(0)
+            for _ in 0..<pool.numberOfThreads {
+                pool.submit { _ in
+                    if free.wait(timeout: .now() + 10) == .timedOut { late.add(1, ordering: .relaxed) }
+                }
+            }
+            let answer = try await server.get("/health")
+            for _ in 0..<pool.numberOfThreads { free.signal() }
+            #expect(answer.status == 200)
+            #expect(late.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test func aHostThatSaysNothingDoesNotTakeAllTransfers() async throws {
+        try await ServerFixture.run {
+            $0.queue.transfers = 4
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            for number in 0..<12 {
+                var answer = ScriptedTransport.Answer.data(try ServerFixture.fixture("jpeg/baseline-420.jpg"))
+                answer.headGate = gate
+                try server.answer("http://silent.test/\(number)", with: answer)
+            }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<12 {
+                    group.addTask { try await server.get("/_/http://silent.test/\(number)").status }
+                }
+                try await server.transport.waitForRequests(2)
+                #expect(try await server.get("/_/\(source)").status == 200)
+                #expect(server.transport.requestCount == 3)
+                #expect(server.application.transfers.statistics.working == 2)
+                gate.open()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [Int](repeating: 200, count: 12))
+            #expect(server.application.hosts?.count == 0)
+        }
+    }
+
+    @Test func originalsAreBoundedUntilTheyAreTaken() async throws {
+        try await ServerFixture.run { server async throws in
+            // Longer than what the kernel takes for a client that reads nothing.
+            let bytes = LargePicture.bitmap(width: 4000, height: 3000)
+            try server.answer("http://images.test/a.bmp", with: .data(bytes))
+            let (held, path) = (server.application.sentBytes, "/original/http://images.test/a.bmp")
+            do {
+                let rest = try held.share((256 << 20) - bytes.count + 1)
+                defer { withExtendedLifetime(rest) {} }
+                let refused = try await server.get(path)
+                #expect(refused.status == 503)
+                #expect(refused.code == "busy")
+                #expect(refused["Retry-After"] != nil)
+            }
+            try await until { held.count == 0 }
+            let connection = try LoopbackConnection(port: server.port, receiveBuffer: 4096)
+            try connection.send(LoopbackConnection.head(path))
+            try await until { held.count == bytes.count }
+            #expect(try await blocking { try connection.answer().body } == bytes)
+            try await until { held.count == 0 }
+            #expect(try await server.get(path).body == bytes)
+            #expect(try await server.get(path, method: "HEAD").status == 200)
+            try await until { held.count == 0 }
+        }
+    }
+
+    /// A source whose server says nothing takes a place of transfers, and none of the work.
+    @Test func noWorkWaitsForASource() async throws {
+        try await ServerFixture.run { server async throws in
+            let gate = ScriptedTransportGate()
+            let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg")
+            let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
+            var second = ScriptedTransport.Answer.data(bytes, headers: fresh)
+            second.headGate = gate
+            try server.answer("http://images.test/a", with: .data(bytes, headers: fresh), second)
+            #expect(try await server.get("/fit-24x24/http://images.test/a").status == 200)
+            // The facts stay in memory, and the bytes are gone.
+            await server.application.pipeline.cache.disk?.removeAll()
+            async let answer = server.get("/fit-12x12/http://images.test/a")
+            try await server.transport.waitForRequests(2)
+            #expect(server.application.work.statistics.callers == 0)
+            #expect(server.application.transfers.statistics.working == 1)
+            gate.open()
+            #expect(try await answer.status == 200)
+        }
+    }
+
+    /// Bytes that the source's server wants to be asked for each time are those that were asked for.
+    @Test(arguments: ["no-cache", "max-age=0", "no-store", "private, no-cache"])
+    func oneTransferForOneAnswer(rule: String) async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": rule])
+            #expect(try await server.get("/_/t:10/rs:fit:24:24/plain/\(source)").status == 200)
             #expect(server.transport.requestCount == 1)
         }
     }

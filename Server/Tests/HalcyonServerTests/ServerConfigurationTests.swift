@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    /// Settings that a program makes are looked at as those of a file are.
+    @Test func settingsThatDoNotFitTogetherAreErrors() throws {
+        func expect(_ key: String, _ change: (inout ServerConfiguration) -> Void) {
+            var configuration = ServerConfiguration()
+            configuration.cache.folder = nil
+            change(&configuration)
+            do {
+                _ = try ServerApplication(configuration)
+                Issue.record("\(key) was taken")
+            } catch ServerConfigurationError.badValue(let named, _) {
+                #expect(named == key)
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+        expect("signature.salts") { $0.signature.keys = ["00"] }
+        expect("signature.salts") { $0.signature.salts = ["00"] }
+        expect("url.onlyPresets") { $0.url.onlyPresets = true }
+        expect("url.onlyPresets") { ($0.url.onlyPresets, $0.url.grammars) = (true, [.imgproxy, .thumbor]) }
+        var configuration = ServerConfiguration()
+        (configuration.cache.folder, configuration.url.onlyPresets) = (nil, true)
+        configuration.url.grammars = [.imgproxy]
+        #expect(try ServerApplication(configuration).grammars.count == 1)
+    }
+
     @Test func unknownKeysAreErrors() async {
         await #expect(throws: ServerConfigurationError.unknownKey("HALCYON_HTTP_PROT")) {
             try await read(["HALCYON_HTTP_PROT": "1"])

@@ -56,6 +56,73 @@ import Testing
         }
     }
 
+    /// Requests that differ in nothing that counts are one: a client that makes up queries or writes `Accept` anew fills no memory.
+    @Test func warmAnswersAreKeptOnce() async throws {
+        var configuration = ServerConfiguration()
+        configuration.cache.memoryBytes = 1 << 20
+        let warm = WarmAnswers(configuration, time: .system)
+        func key(_ target: String, _ accept: String?) -> WarmAnswers.Key? {
+            warm.key(target, accept.map { [.accept: $0] } ?? [:])
+        }
+        #expect(key("/a", "image/webp,*/*") == key("/a", "image/webp, image/x;q=0.1, image/*;q=0.8"))
+        #expect(key("/a", nil) == key("/a", "*/*"))
+        #expect(key("/a", "image/webp") != key("/a", "image/png"))
+        #expect(key("/a", "*/*") != key("/a", "image/png"))
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            try server.serve("png/rgb8.png", as: "a.jpg?b")
+            let first = try await server.get("/_/w:9/plain/\(source)?a")
+            #expect(try await server.get("/_/w:9/plain/\(source)?b").body == first.body)
+            // Halcyon's own grammar reads the query.
+            let own = try await server.get("/fit-9x/\(source)")
+            #expect(own["Content-Type"] == "image/jpeg")
+            #expect(try await server.get("/fit-9x/\(source)?b")["Content-Type"] == "image/png")
+            #expect(try await server.get("/fit-9x/\(source)").body == own.body)
+            let warm = server.application.warm
+            #expect(warm.count == 3)
+            for query in ["c", "d", "e"] { _ = try await server.get("/_/w:9/plain/\(source)?\(query)") }
+            #expect(warm.count == 3)
+        }
+    }
+
+    private static let drawing = Data("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'/>".utf8)
+
+    /// The fields of an original are those of its bytes, also if the source has others at each look.
+    @Test(arguments: ["no-store", "max-age=0"])
+    func anOriginalHasTheFieldsOfItsBytes(rule: String) async throws {
+        try await ServerFixture.run { server async throws in
+            let picture = try ServerFixture.fixture("gif/still.gif")
+            try server.answer(
+                "http://images.test/a", with: .data(picture, headers: ["Cache-Control": rule]),
+                .data(Self.drawing, headers: ["Cache-Control": rule]))
+            for _ in 0..<2 {
+                let answer = try await server.get("/original/http://images.test/a")
+                #expect(answer.status == 200)
+                let isVector = answer.body == Self.drawing
+                #expect(isVector || answer.body == picture)
+                #expect(answer["Content-Type"] == (isVector ? "image/svg+xml" : "image/gif"))
+                #expect((answer["Content-Security-Policy"] != nil) == isVector)
+                #expect(answer["Content-Disposition"] == "inline; filename=\"a.\(isVector ? "svg" : "gif")\"")
+            }
+        }
+    }
+
+    @Test func factsOfFormerBytesAreNotThoseOfAnOriginal() async throws {
+        try await ServerFixture.run { server async throws in
+            let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
+            try server.answer(
+                "http://images.test/a", with: .data(try ServerFixture.fixture("gif/still.gif"), headers: fresh),
+                .data(Self.drawing, headers: fresh))
+            #expect(try await server.get("/original/http://images.test/a")["Content-Type"] == "image/gif")
+            // The facts stay in memory, and the bytes are gone.
+            await server.application.pipeline.cache.disk?.removeAll()
+            let answer = try await server.get("/original/http://images.test/a")
+            #expect(answer.body == Self.drawing)
+            #expect(answer["Content-Disposition"] == "inline; filename=\"a.svg\"")
+            #expect(answer["Content-Security-Policy"] != nil)
+        }
+    }
+
     @Test func withoutADiskEverythingIsMadeFromOneTransfer() async throws {
         try await ServerFixture.run {
             $0.cache.folder = nil

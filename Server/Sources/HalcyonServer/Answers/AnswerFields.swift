@@ -8,7 +8,7 @@ import ImageURLs
 struct AnswerFields {
     let answer: ImageAnswer
     let job: ImageJob
-    let configuration: ServerConfiguration.Answer
+    let configuration: ServerConfiguration
     /// The time of the answer.
     let now: Date
     /// The fields of the request.
@@ -27,7 +27,7 @@ struct AnswerFields {
         }
         headers[.contentType] = encoded.mediaType
         headers[.contentDisposition] = knownDisposition ?? disposition
-        if answer.format == .svg { headers[.contentSecurityPolicy] = Self.vectorPolicy }
+        if encoded.mediaType == ImageFormat.svg.mimeType { headers[.contentSecurityPolicy] = Self.vectorPolicy }
         var (status, body) = (HTTPResponse.Status.ok, encoded.data)
         if answer.isOriginal {
             headers[.acceptRanges] = "bytes"
@@ -45,7 +45,7 @@ struct AnswerFields {
                 return Response(status: .rangeNotSatisfiable, headers: headers)
             }
         }
-        return Response(status: status, headers: headers, body: Self.body(body))
+        return Response(status: status, headers: headers, body: Self.body(body, answer.share))
     }
 
     /// The bytes that are handed to the connection at a time.
@@ -53,7 +53,9 @@ struct AnswerFields {
 
     /// Returns a body that is already made, in slices if it is long: the connection has few of them at a time, and notices a client
     /// that takes none.
-    static func body(_ data: Data) -> ResponseBody {
+    ///
+    /// - Parameter share: the bound that the bytes count for until they are written, or the body is dropped.
+    static func body(_ data: Data, _ share: HeldBytes.Share? = nil) -> ResponseBody {
         guard data.count > slice else { return ResponseBody(byteBuffer: ByteBuffer(bytes: data)) }
         return ResponseBody(contentLength: data.count) { writer in
             var rest = data
@@ -62,36 +64,30 @@ struct AnswerFields {
                 rest = rest.dropFirst(slice)
             }
             try await writer.finish(nil)
+            withExtendedLifetime(share) {}
         }
     }
 
     /// The fields that a 304 has as well.
     private var fields: HTTPFields {
-        var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: cacheControl]
-        let names = ClientWishes.fields(for: job, usesHints: configuration.usesClientHints)
-        if !names.isEmpty { headers[.vary] = names.joined(separator: ", ") }
-        if configuration.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
-        if configuration.sendsLastModified, let date = answer.facts.lastModified {
-            headers[.lastModified] = HTTPDate.text(date)
-        }
+        let rule = CacheControl([answer.facts] + answer.others, ttl: configuration.answer.ttl, now: now)
+            .limited(by: job, now: now)
+        var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: rule.text]
+        headers[.vary] = ClientWishes.vary(job, configuration)
+        if configuration.answer.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
+        if let lastModified { headers[.lastModified] = HTTPDate.text(lastModified) }
         return headers
     }
 
     private var isKnown: Bool {
         if let tags = request[.ifNoneMatch] { return answer.encoded.matches(ifNoneMatch: tags) }
-        guard configuration.sendsLastModified, let date = answer.facts.lastModified else { return false }
-        return request[.ifModifiedSince] == HTTPDate.text(date)
+        return lastModified.map { request[.ifModifiedSince] == HTTPDate.text($0) } ?? false
     }
 
-    private var cacheControl: String {
-        let freshness = answer.facts.freshness
-        if freshness.isNotStored { return "no-store" }
-        var words = [freshness.isPrivate ? "private" : "public"]
-        if freshness.requiresRevalidation { words.append("no-cache") }
-        let elapsed = Int(max(0, now.timeIntervalSince(answer.facts.time)))
-        words.append("max-age=\(freshness.maximumAge.map { max(0, $0 - elapsed) } ?? configuration.ttl)")
-        if freshness.mustRevalidate { words.append("must-revalidate") }
-        return words.joined(separator: ", ")
+    /// The moment of the source's last change; nil for an answer with a watermark, which may change alone.
+    private var lastModified: Date? {
+        guard configuration.answer.sendsLastModified, ImageService.watermarks(of: job).isEmpty else { return nil }
+        return answer.facts.lastModified
     }
 
     /// The value of `Content-Disposition`.

@@ -14,17 +14,24 @@ struct ClientWishes: Hashable, Sendable {
         accept = AcceptField(fields[.accept])
         guard usesHints else { return }
         savesData = fields[.saveData]?.lowercased() == "on"
-        ratio = (fields[.clientRatio] ?? fields[.formerRatio]).flatMap { Double($0) }
-        width = (fields[.clientWidth] ?? fields[.formerWidth]).flatMap { Int($0) }
+        ratio = fields[.clientRatio].flatMap { Double($0) }
+        width = fields[.clientWidth].flatMap { Int($0) }
         // A client that saves bytes gets no more pixels than its layout has.
         if savesData { ratio = nil }
     }
 
-    /// The fields that answers differ by, for `Vary`.
-    static func fields(for job: ImageJob, usesHints: Bool) -> [String] {
-        var names = FormatChoice.depends(on: job) ? ["Accept"] : []
-        if usesHints, !job.raw { names += ["Sec-CH-DPR", "Sec-CH-Width", "Save-Data"] }
-        return names
+    /// Returns the fields that the answer to a job depends on, as the value of `Vary`; nil if there are none.
+    ///
+    /// - Parameter job: nil for facts alone, which are the same for all clients.
+    static func vary(_ job: ImageJob?, _ configuration: ServerConfiguration) -> String? {
+        var names: [String] = []
+        if let job {
+            if FormatChoice.depends(on: job) { names.append("Accept") }
+            if configuration.answer.usesClientHints, !job.raw { names += ["Sec-CH-DPR", "Sec-CH-Width", "Save-Data"] }
+        }
+        // The source's server may answer by them, also if this client has none.
+        names += configuration.source.passHeaders.filter { HTTPField.Name($0) != nil && !names.contains($0) }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
     /// Returns the job for the client.
@@ -44,9 +51,6 @@ extension HTTPField.Name {
     static let saveData = named("Save-Data")
     static let clientRatio = named("Sec-CH-DPR")
     static let clientWidth = named("Sec-CH-Width")
-    /// The hints' names before they had a common prefix.
-    static let formerRatio = named("DPR")
-    static let formerWidth = named("Width")
     static let acceptClientHints = named("Accept-CH")
     static let requestID = named("X-Request-Id")
     static let contentTypeOptions = named("X-Content-Type-Options")

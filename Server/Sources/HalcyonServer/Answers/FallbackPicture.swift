@@ -8,8 +8,11 @@ struct FallbackPicture: Sendable {
     let picture: LocalPicture
 
     /// Returns the answer in the place of a failure; nil if the failure is not the source's.
+    ///
+    /// - Parameter isPrivate: whether the source's server was told fields of this client, so that the failure may be its own.
     func response(
-        after error: any Error, to job: ImageJob, accept: AcceptField, _ service: ImageService,
+        after error: any Error, to job: ImageJob, accept: AcceptField, isPrivate: Bool, now: Date,
+        _ service: ImageService,
         _ configuration: ServerConfiguration
     ) async throws -> Response? {
         let failure = AnswerFailure(error, wait: configuration.queue.waitingTime)
@@ -21,12 +24,12 @@ struct FallbackPicture: Sendable {
         job.skipProcessing = []
         let address = try await picture.address(for: job, configuration.source)
         let answer = try await service.answer(to: job, at: address, accept: accept)
+        let rule = CacheControl(maximumAge: configuration.answer.fallbackTTL, isPrivate: isPrivate)
+            .limited(by: job, now: now)
         var headers: HTTPFields = [
-            .contentType: answer.encoded.mediaType, .eTag: answer.encoded.etag,
-            .cacheControl: "public, max-age=\(configuration.answer.fallbackTTL)",
+            .contentType: answer.encoded.mediaType, .eTag: answer.encoded.etag, .cacheControl: rule.text,
         ]
-        let names = ClientWishes.fields(for: job, usesHints: configuration.answer.usesClientHints)
-        if !names.isEmpty { headers[.vary] = names.joined(separator: ", ") }
+        headers[.vary] = ClientWishes.vary(job, configuration)
         let status = configuration.answer.fallbackStatus == 0 ? failure.status : configuration.answer.fallbackStatus
         return Response(
             status: .init(code: status), headers: headers,

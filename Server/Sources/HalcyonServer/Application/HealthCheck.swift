@@ -1,19 +1,21 @@
 import Foundation
 import Halcyon
-import NIOPosix
 import Synchronization
 
 /// The answer to whether the server can work: it decodes a picture of one pixel where files of strangers are decoded, at most once a
 /// second.
+///
+/// The decode has a thread of its own, one at a time: a pool whose threads all wait for slow files would say nothing on the server.
 final class HealthCheck: Sendable {
-    private struct Last {
-        var time: ContinuousClock.Instant
-        var isHealthy: Bool
+    private struct State {
+        var last: (time: ContinuousClock.Instant, isHealthy: Bool)?
+        /// The callers that wait for the decode that runs; empty if none does.
+        var callers: [CheckedContinuation<Bool, Never>] = []
     }
 
     private let coders: CoderRegistry
     private let isolation: DecodeIsolation
-    private let last = Mutex<Last?>(nil)
+    private let state = Mutex(State())
     private let stops = Atomic(false)
 
     init(_ pipeline: ImagePipeline) {
@@ -29,13 +31,27 @@ final class HealthCheck: Sendable {
 
     /// Whether pictures can be decoded.
     func isHealthy() async -> Bool {
-        let known = last.withLock { last in
-            last.flatMap { ContinuousClock.now - $0.time < .seconds(1) ? $0.isHealthy : nil }
+        await withCheckedContinuation { caller in
+            let (known, begins) = state.withLock { state -> (Bool?, Bool) in
+                if let last = state.last, ContinuousClock.now - last.time < .seconds(1) {
+                    return (last.isHealthy, false)
+                }
+                state.callers.append(caller)
+                return (nil, state.callers.count == 1)
+            }
+            if let known { caller.resume(returning: known) }
+            if begins { Thread.detachNewThread { [self] in look() } }
         }
-        if let known { return known }
-        let now = (try? await NIOThreadPool.singleton.runIfActive { self.decodes() }) ?? false
-        last.withLock { $0 = Last(time: .now, isHealthy: now) }
-        return now
+    }
+
+    private func look() {
+        let isHealthy = decodes()
+        let callers = state.withLock { state in
+            defer { state.callers = [] }
+            state.last = (.now, isHealthy)
+            return state.callers
+        }
+        for caller in callers { caller.resume(returning: isHealthy) }
     }
 
     private func decodes() -> Bool {

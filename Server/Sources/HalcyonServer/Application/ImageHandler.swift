@@ -74,7 +74,7 @@ struct ImageHandler: Sendable {
             return fields.response()
         }
         let isInfo = target.hasPrefix(Self.infoPrefix)
-        let stated = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
+        let (stated, ignoresQuery) = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
         subject = stated.source
         if stated.isExpired(now: now) {
             throw AnswerFailure(404, "expired", "the URL has expired")
@@ -86,7 +86,7 @@ struct ImageHandler: Sendable {
             let (report, facts) = try await context.channel.whileClientWaits {
                 try await service.report(on: job, at: try await service.originals.address(of: job, headers: headers))
             }
-            return try info(report, facts, fields)
+            return try info(report, facts, job)
         }
         let address: Originals.Address
         do {
@@ -99,45 +99,50 @@ struct ImageHandler: Sendable {
             }
             guard let answer else { throw CancellationError() }
             let ready = self.fields(answer, job, fields)
-            if let key, !answer.isOriginal, service.originals.knownFacts(at: address)?.hash == answer.facts.hash {
-                warm.insert(.init(answer, job, address, disposition: ready.disposition), for: key)
+            // The facts of a watermark are looked at each time.
+            if let key, !answer.isOriginal, ImageService.watermarks(of: job).isEmpty,
+                service.originals.knownFacts(at: address)?.hash == answer.facts.hash
+            {
+                warm.insert(
+                    .init(answer, job, address, disposition: ready.disposition), for: key, ignoresQuery: ignoresQuery)
             }
             return ready.response()
         } catch {
             guard let fallback,
                 let response = try await fallback.response(
-                    after: error, to: job, accept: wishes.accept, service, configuration)
+                    after: error, to: job, accept: wishes.accept, isPrivate: !headers.isEmpty, now: time.now, service,
+                    configuration)
             else { throw error }
             return response
         }
     }
 
     private func fields(_ answer: ImageAnswer, _ job: ImageJob, _ fields: HTTPFields) -> AnswerFields {
-        AnswerFields(answer: answer, job: job, configuration: configuration.answer, now: time.now, request: fields)
+        AnswerFields(answer: answer, job: job, configuration: configuration, now: time.now, request: fields)
     }
 
-    private func info(_ report: ImageReport, _ facts: SourceFacts, _ fields: HTTPFields) throws -> Response {
+    private func info(_ report: ImageReport, _ facts: SourceFacts, _ job: ImageJob) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(report)
-        let age = facts.freshness.maximumAge ?? configuration.answer.ttl
-        let headers: HTTPFields = [
-            .contentType: "application/json",
-            .cacheControl: facts.freshness.isNotStored ? "no-store" : "public, max-age=\(age)",
-        ]
+        let rule = CacheControl([facts], ttl: configuration.answer.ttl, now: time.now).limited(by: job, now: time.now)
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: rule.text]
+        headers[.vary] = ClientWishes.vary(nil, configuration)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
     }
 
     /// Returns the job of a URL by the first grammar that understands it and finds the address of a source in it.
     ///
+    /// - Returns: also whether neither that grammar nor those before it read the URL's query.
     /// - Throws: the error of the first grammar that the URL seems to be written in.
-    private func job(at target: String) throws(ImageURLError) -> ImageJob {
-        var failure: ImageURLError?
+    private func job(at target: String) throws(ImageURLError) -> (job: ImageJob, ignoresQuery: Bool) {
+        var (failure, ignoresQuery): (ImageURLError?, Bool) = (nil, true)
         for grammar in grammars {
+            if grammar is PlainURL { ignoresQuery = false }
             do {
                 let job = try grammar.job(at: target)
                 _ = try service.originals.rules.resolve(job.source)
-                return job
+                return (job, ignoresQuery)
             } catch {
                 if failure.map({ Self.isOfAnotherGrammar($0, target) }) ?? true { failure = error }
             }

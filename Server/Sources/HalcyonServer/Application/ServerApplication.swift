@@ -72,6 +72,11 @@ public struct ServerApplication: Sendable {
 
     /// The grammars of URLs, in their order.
     var grammars: [any ImageURLGrammar] { handler.grammars }
+    var hosts: HostQueues? { handler.service.originals.hosts }
+    var sentBytes: HeldBytes { handler.service.originals.sentBytes }
+    /// The places of decodes and encodes.
+    var work: CostQueue<ImageService.AnswerKey> { handler.service.work }
+    var warm: WarmAnswers { handler.warm }
     /// The places of transfers.
     var transfers: CostQueue<String> { handler.service.originals.transfers }
 
@@ -114,6 +119,7 @@ public struct ServerApplication: Sendable {
 
     private static func grammars(_ configuration: ServerConfiguration) throws -> [any ImageURLGrammar] {
         let signature = configuration.signature
+        try check(configuration)
         let pairs = zip(signature.keys, signature.salts).map { (key: $0, salt: $1) }
         // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
         let policy: URLKeys.Policy =
@@ -122,13 +128,27 @@ public struct ServerApplication: Sendable {
         var imgproxy = ImgproxyURL.Configuration()
         imgproxy.presets = try ImgproxyPresets(configuration.url.presets)
         imgproxy.onlyPresets = configuration.url.onlyPresets
+        var thumbor = ThumborURL.Configuration()
+        // The base URL stands before sources as they are written.
+        if configuration.source.baseURL != nil { thumbor.defaultScheme = nil }
         return try configuration.url.grammars.map { grammar in
             switch grammar {
             case .plain: PlainURL(keys: keys)
             case .imgproxy: ImgproxyURL(keys: keys, configuration: imgproxy)
             case .thumbor:
-                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy))
+                ThumborURL(keys: try .thumbor(signature.thumborKeys, policy: policy), configuration: thumbor)
             }
+        }
+    }
+
+    /// Refuses settings that would leave a signature or a restriction without effect.
+    private static func check(_ configuration: ServerConfiguration) throws {
+        guard configuration.signature.keys.count == configuration.signature.salts.count else {
+            throw ServerConfigurationError.badValue(key: "signature.salts", reason: "there is one for each key")
+        }
+        guard !configuration.url.onlyPresets || configuration.url.grammars.allSatisfy({ $0 == .imgproxy }) else {
+            throw ServerConfigurationError.badValue(
+                key: "url.onlyPresets", reason: "url.grammars has a language that has no presets")
         }
     }
 

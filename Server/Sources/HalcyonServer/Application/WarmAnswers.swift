@@ -10,8 +10,10 @@ import ImageURLs
 /// fields by which answers differ are.
 struct WarmAnswers: Sendable {
     struct Key: Hashable {
-        let target: String
-        let accept: String?
+        fileprivate(set) var target: String
+        /// Whether the target is one without its query, which has no part in the answer.
+        fileprivate(set) var ignoresQuery = false
+        let accept: [Bool]
         let hints: [String?]
     }
 
@@ -28,27 +30,39 @@ struct WarmAnswers: Sendable {
     }
 
     private let entries: MemoryCache<Key, Entry>
-    private let usesHints: Bool
+    private let configuration: ServerConfiguration.Answer
     private let passedNames: [HTTPField.Name]
 
     init(_ configuration: ServerConfiguration, time: TimeSource) {
         entries = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 2), timeSource: time)
-        usesHints = configuration.answer.usesClientHints
+        self.configuration = configuration.answer
         passedNames = configuration.source.passHeaders.compactMap { HTTPField.Name($0) }
     }
+
+    /// The answers that are kept.
+    var count: Int { entries.statistics.count }
 
     /// Returns the key of a request; nil if the answer may be one client's own.
     func key(_ target: String, _ fields: HTTPFields) -> Key? {
         guard !passedNames.contains(where: { fields[$0] != nil }) else { return nil }
         let names: [HTTPField.Name] =
-            usesHints ? [.saveData, .clientRatio, .formerRatio, .clientWidth, .formerWidth] : []
-        return Key(target: target, accept: fields[.accept], hints: names.map { fields[$0] })
+            configuration.usesClientHints ? [.saveData, .clientRatio, .clientWidth] : []
+        let accept = FormatChoice.readings(of: AcceptField(fields[.accept]), configuration)
+        return Key(target: target, accept: accept, hints: names.map { fields[$0] })
+    }
+
+    private static func withoutQuery(_ key: Key) -> Key {
+        var key = key
+        key.target = String(key.target.prefix { $0 != "?" })
+        key.ignoresQuery = true
+        return key
     }
 
     /// Returns the answer to a request if it still holds, with the facts that hold now.
     func entry(for key: Key, _ originals: Originals, now: Int64) -> (entry: Entry, answer: ImageAnswer)? {
-        guard let entry = entries.value(for: key), !entry.job.isExpired(now: now),
+        guard let entry = entries.value(for: Self.withoutQuery(key)) ?? entries.value(for: key),
+            !entry.job.isExpired(now: now),
             let facts = originals.knownFacts(at: entry.address), facts.hash == entry.answer.facts.hash,
             originals.isCurrent(entry.address)
         else { return nil }
@@ -57,7 +71,9 @@ struct WarmAnswers: Sendable {
         return (entry, answer)
     }
 
-    func insert(_ entry: Entry, for key: Key) {
+    /// - Parameter ignoresQuery: whether the query of the target has no part in the answer.
+    func insert(_ entry: Entry, for key: Key, ignoresQuery: Bool) {
+        let key = ignoresQuery ? Self.withoutQuery(key) : key
         entries.insert(entry, for: key, cost: entry.answer.encoded.data.count + key.target.utf8.count + 1024)
     }
 }

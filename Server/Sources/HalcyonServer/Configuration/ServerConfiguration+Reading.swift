@@ -26,7 +26,7 @@ extension ServerConfiguration {
         "signature.thumborKeys", "answer.formats",
         "answer.maximumAvifPixels", "answer.quality", "answer.ttl", "answer.lastModified", "answer.clientHints",
         "answer.fallback", "answer.watermark", "answer.fallbackStatus", "answer.fallbackTtl", "answer.maximumSide",
-        "answer.maximumPixels",
+        "answer.maximumPixels", "answer.maximumAnimationPixels",
         "cache.folder", "cache.diskBytes", "cache.memoryBytes", "cache.redis", "cache.redisPrefix",
         "cache.redisTimeout",
         "queue.transfers", "queue.pixels", "queue.waiting",
@@ -85,6 +85,7 @@ extension ServerConfiguration {
         try reader.set("answer.fallbackTtl", &answer.fallbackTTL, in: 0...315_360_000)
         try reader.set("answer.maximumSide", &answer.maximumSide, in: 1...65_535)
         try reader.set("answer.maximumPixels", &answer.maximumPixels, in: 1...(1 << 40))
+        try reader.set("answer.maximumAnimationPixels", &answer.maximumAnimationPixels, in: 1...(1 << 40))
     }
 
     private mutating func readLimits(_ reader: SettingsReader) throws {

@@ -65,7 +65,8 @@ public struct ServerConfiguration: Sendable {
         public var grammars: [Grammar] = [.imgproxy, .plain]
         /// Named lists of imgproxy's options, as `name=option/option`; none by default.
         public var presets: [String] = []
-        /// Whether imgproxy's URLs name presets alone, false by default.
+        /// Whether URLs name presets alone, false by default. It asks for imgproxy's language as the only one: the others would
+        /// answer what it refuses.
         public var onlyPresets = false
     }
 
@@ -122,6 +123,9 @@ public struct ServerConfiguration: Sendable {
         /// The lengths of sides and their number of pixels that a URL may ask for, 8,192 and 40 million by default.
         public var maximumSide = 8192
         public var maximumPixels = 40_000_000
+        /// The pixels of all frames of an animation that a URL may ask for, 200 million by default; `maximumPixels` if that is
+        /// more.
+        public var maximumAnimationPixels = 200_000_000
     }
 
     /// The caches (`cache`).
@@ -143,7 +147,7 @@ public struct ServerConfiguration: Sendable {
 
     /// The admission of work (`queue`).
     public struct Queue: Hashable, Sendable {
-        /// The transfers at the same time, 32 by default.
+        /// The transfers at the same time, 32 by default. One host has a quarter of them, or two.
         public var transfers = 32
         /// The pixels that are decoded and encoded at the same time; 40 million for each processor by default.
         public var pixels = 40_000_000 * ProcessInfo.processInfo.activeProcessorCount

@@ -12,6 +12,13 @@ struct FormatChoice {
         job.output.format == nil && !job.raw
     }
 
+    /// All that the choice reads of a client's `Accept`: fields that are written in many ways have few of these.
+    static func readings(of accept: AcceptField, _ configuration: ServerConfiguration.Answer) -> [Bool] {
+        configuration.formats.map { accept.names($0.format.mimeType) } + [
+            accept.quality(of: ImageFormat.webp.mimeType) > 0
+        ]
+    }
+
     /// Returns the format.
     ///
     /// - Parameter pixels: the pixels of the answer.

@@ -11,6 +11,10 @@ struct ImageAnswer: Sendable {
     let format: ImageFormat
     let isOriginal: Bool
     let facts: SourceFacts
+    /// The facts of the other sources that are in it: watermarks with a URL.
+    var others: [SourceFacts] = []
+    /// The share of an original's bytes, which last until the client has taken them.
+    var share: HeldBytes.Share?
 }
 
 /// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
@@ -82,7 +86,7 @@ final class ImageService: Sendable {
     func answer(to job: ImageJob, at address: Originals.Address, accept: AcceptField) async throws -> ImageAnswer {
         do {
             return try await attempt(job, address, accept)
-        } catch let error as ImagePipelineError where error.underlying as? Originals.Failure == .changed {
+        } catch  where Originals.Failure(error) == .changed {
             // The source has changed behind the facts: once more, with those of its present bytes.
             return try await attempt(job, address, accept)
         }
@@ -92,12 +96,18 @@ final class ImageService: Sendable {
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
         let facts = try await originals.facts(at: address)
-        let plan = try plan(
-            job, facts, try await trimmed(job, facts, address), try await watermarks(of: job), accept)
-        let encoded =
-            plan.isOriginal
-            ? try await originals.original(at: address) : try await encoded(plan, facts, address)
-        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: plan.isOriginal, facts: facts)
+        let part = try await trimmed(job, facts, address)
+        let (marks, others) = try await watermarks(of: job)
+        let plan = try plan(job, facts, part, marks, accept)
+        if plan.isOriginal {
+            let original = try await originals.original(of: facts, at: address)
+            let share = try originals.sentBytes.share(original.data.count)
+            return ImageAnswer(
+                encoded: original, format: plan.format, isOriginal: true, facts: facts, share: share)
+        }
+        let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
+        let encoded = try await encoded(plan, facts, address, isStored: isStored)
+        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: false, facts: facts, others: others)
     }
 
     private func plan(
@@ -111,7 +121,7 @@ final class ImageService: Sendable {
 
     // MARK: - Watermarks
 
-    private static func watermarks(of job: ImageJob) -> Set<ImageJob.Watermark.Picture> {
+    static func watermarks(of job: ImageJob) -> Set<ImageJob.Watermark.Picture> {
         var pictures = Set(
             job.effects.compactMap { effect in
                 if case .watermark(let watermark) = effect { watermark.picture } else { nil }
@@ -120,10 +130,12 @@ final class ImageService: Sendable {
         return pictures
     }
 
-    /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high.
-    private func watermarks(of job: ImageJob) async throws -> [ImageJob.Watermark.Picture: WatermarkPicture] {
-        var found: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
-        guard !job.raw else { return found }
+    /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high, and the facts of those with a URL.
+    private func watermarks(
+        of job: ImageJob
+    ) async throws -> ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) {
+        var (found, sources): ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) = ([:], [])
+        guard !job.raw else { return (found, sources) }
         for picture in Self.watermarks(of: job) {
             let address: Originals.Address
             switch picture {
@@ -132,23 +144,24 @@ final class ImageService: Sendable {
                 guard let ownMark else { throw ImageURLError.unsupported("watermark") }
                 address = try await ownMark.address(for: ImageJob(source: ""), configuration.source)
             }
-            found[picture] = try await watermark(at: address)
+            let facts = try await originals.facts(at: address)
+            found[picture] = try await watermark(facts, address)
+            // The server's own one is a setting, which lasts.
+            if case .url = picture { sources.append(facts) }
         }
-        return found
+        return (found, sources)
     }
 
-    private func watermark(at address: Originals.Address) async throws -> WatermarkPicture {
-        let facts = try await originals.facts(at: address)
+    private func watermark(
+        _ facts: SourceFacts, _ address: Originals.Address
+    ) async throws -> WatermarkPicture {
         if let known = marks.value(for: facts.hash) { return known }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
         request.decode.target = TargetSize(PixelSize(2048, 2048))
         request.decode.firstFrameOnly = true
-        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
-        let image = try await originals.holding(facts) { [request] in
-            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
-                try await pipeline.image(for: request)
-            }
+        let image = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+            [pipeline] in try await pipeline.image(for: $0)
         }
         let picture = WatermarkPicture(hash: facts.hash, image: image)
         marks.insert(picture, for: facts.hash, cost: image.bitmap.byteCount)
@@ -180,12 +193,10 @@ final class ImageService: Sendable {
         if let known = trims.value(for: key) { return known.part }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
-        let answerKey = AnswerKey(image: pipeline.key(for: request), encoding: .original)
-        let part = try await originals.holding(facts) { [request] in
-            try await work.withPlace(for: answerKey, cost: facts.pixels(firstFrameOnly: true)) {
-                let image = try await pipeline.image(for: request)
-                return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
-            }
+        let part = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+            [pipeline] request in
+            let image = try await pipeline.image(for: request)
+            return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
         }
         trims.insert(Trimmed(part: part), for: key, cost: 128)
         return part
@@ -201,7 +212,7 @@ final class ImageService: Sendable {
     }
 
     private func encoded(
-        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address
+        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address, isStored: Bool
     ) async throws -> EncodedImage {
         let (request, key) = request(for: plan, facts, address)
         if let known = answers.value(for: key) { return known }
@@ -210,15 +221,35 @@ final class ImageService: Sendable {
         var found = try? await pipeline.encodedImage(for: kept, as: plan.encoding)
         try Task.checkCancellation()
         if found == nil {
-            found = try await originals.holding(facts) {
-                try await work.withPlace(for: key, cost: plan.cost) {
-                    try await pipeline.encodedImage(for: request, as: plan.encoding)
-                }
+            found = try await worked(request, facts, address, as: plan.encoding, cost: plan.cost) {
+                [pipeline] in try await pipeline.encodedImage(for: $0, as: plan.encoding)
             }
         }
         guard let found else { throw CancellationError() }
-        if !facts.freshness.isNotStored { answers.insert(found, for: key, cost: found.data.count) }
+        if isStored { answers.insert(found, for: key, cost: found.data.count) }
         return found
+    }
+
+    /// Does work on the bytes of a source in a place of the queue.
+    ///
+    /// A place is never held while the source's server is waited for: bytes that no cache has any more are fetched before, and held.
+    private func worked<Value: Sendable>(
+        _ request: ImageRequest, _ facts: SourceFacts, _ address: Originals.Address,
+        as encoding: ImageEncoding = .original, cost: Int, _ body: @Sendable (ImageRequest) async throws -> Value
+    ) async throws -> Value {
+        let key = AnswerKey(image: pipeline.key(for: request), encoding: encoding)
+        do {
+            return try await originals.holding(facts) {
+                try await work.withPlace(for: key, cost: cost) { try await body(request) }
+            }
+        } catch  where Originals.Failure(error) == .notKept {
+            var (held, again) = (facts, request)
+            held.original = try await originals.original(of: facts, at: address)
+            again.source = originals.request(for: held, at: address).source
+            return try await originals.holding(held) { [again] in
+                try await work.withPlace(for: key, cost: cost) { try await body(again) }
+            }
+        }
     }
 
     // MARK: - Reports
@@ -231,11 +262,8 @@ final class ImageService: Sendable {
         request.decode = address.request.decode
         request.decode.target = TargetSize(PixelSize(128, 128))
         request.decode.firstFrameOnly = true
-        let key = AnswerKey(image: pipeline.key(for: request), encoding: .original)
-        let image = try await originals.holding(facts) { [request] in
-            try await work.withPlace(for: key, cost: facts.pixels(firstFrameOnly: true)) {
-                try await pipeline.image(for: request)
-            }
+        let image = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+            [pipeline] in try await pipeline.image(for: $0)
         }
         let report = ImageReport(facts.info, thumbnail: image)
         reports.insert(report, for: facts.hash, cost: 512)

@@ -13,7 +13,8 @@ struct JobPlan: Sendable {
     var format: ImageFormat
     /// The size of the answer.
     var size: PixelSize
-    /// The work in pixels: those that are decoded, and those that are encoded by what their format takes.
+    /// The work in pixels: those that are decoded, those of the scaled picture and of the steps on it, and those that are encoded by
+    /// what their format takes.
     var cost = 1
 
     /// - Throws: `ImageURLError` for options that are not supported, and sizes above the limits.
@@ -35,6 +36,8 @@ struct JobPlan: Sendable {
             return
         }
         try Self.requireSupport(job)
+        decode.usesEmbeddedThumbnail = job.enforceThumbnail
+        decode.color = job.metadata.stripProfile ? .sRGB : .asStored
         let turns = job.autoRotate || info.orientation == .up ? [] : Self.undoing(info.orientation)
         if !turns.isEmpty, trimmed != nil { throw ImageURLError.unsupported("trim with auto_rotate:0") }
         let upright = turns.isEmpty ? info.size : info.storedSize
@@ -53,8 +56,13 @@ struct JobPlan: Sendable {
         format = try choice.format(of: job, for: info, pixels: size.area ?? .max)
         decode.firstFrameOnly =
             job.limits.maxFrames == 1 || !coders.capabilities(of: format).encodesAnimations
+        if !decode.firstFrameOnly {
+            for part in [geometry.scaled, size] {
+                try Self.check(part, frames: facts.info.frameCount, configuration.answer)
+            }
+        }
         encoding = ImageEncoding(format, options: Self.encodeOptions(job, format, configuration.answer))
-        cost = cost(facts)
+        cost = cost(facts, scaled: geometry.scaled, steps: steps.cost)
     }
 
     /// Whether the URL says that a source of this format is passed on.
@@ -77,17 +85,27 @@ struct JobPlan: Sendable {
         }
     }
 
+    /// Refuses an animation whose frames are too much together, each of which may be within the limits.
+    private static func check(_ size: PixelSize, frames: Int, _ limits: ServerConfiguration.Answer) throws {
+        let (pixels, overflows) = (size.area ?? .max).multipliedReportingOverflow(by: max(1, frames))
+        guard !overflows, pixels <= totalPixels(limits) else {
+            throw ImageURLError.unsupported("a result of \(frames) frames of \(size) pixels")
+        }
+    }
+
+    private static func totalPixels(_ limits: ServerConfiguration.Answer) -> Int {
+        max(limits.maximumAnimationPixels, limits.maximumPixels)
+    }
+
     // MARK: - Decode
 
-    /// Returns the options for any work on a source: its limits.
+    /// Returns the options for any work on a source: its limits. What is found with them, such as a border, is the same for all jobs.
     static func decodeOptions(_ job: ImageJob, _ limits: ServerConfiguration.Source) -> DecodeOptions {
         var options = DecodeOptions()
         options.limits.maximumPixels = job.limits.maxPixels ?? limits.maximumPixels
         options.limits.maximumSourcePixels = options.limits.maximumPixels
         options.limits.maximumFrames = max(job.limits.maxFrames ?? 0, limits.maximumFrames)
         options.limits.maximumTotalPixels = max(limits.maximumAnimationPixels, options.limits.maximumPixels)
-        options.usesEmbeddedThumbnail = job.enforceThumbnail
-        options.color = job.metadata.stripProfile ? .sRGB : .asStored
         return options
     }
 
@@ -146,13 +164,15 @@ struct JobPlan: Sendable {
         var options = EncodeOptions(quality: Double(quality) / 100, maximumBytes: job.output.maxBytes)
         options.keepsColorProfile = !job.metadata.stripProfile
         options.keepsGainMap = false
+        // Holds also for a source that has more frames than its header told.
+        options.maximumTotalPixels = totalPixels(configuration)
         if let color = job.background {
             options.background = .init(red: color.red, green: color.green, blue: color.blue)
         }
         return options
     }
 
-    private func cost(_ facts: SourceFacts) -> Int {
+    private func cost(_ facts: SourceFacts, scaled: PixelSize, steps: Int) -> Int {
         let factor =
             switch format {
             case .avif: 12
@@ -161,8 +181,12 @@ struct JobPlan: Sendable {
             default: 1
             }
         let frames = decode.firstFrameOnly ? 1 : max(1, facts.info.frameCount)
-        let (encoded, overflows) = (size.area ?? .max / 64).multipliedReportingOverflow(by: factor * frames)
-        let (sum, more) = facts.pixels(firstFrameOnly: decode.firstFrameOnly).addingReportingOverflow(encoded)
-        return overflows || more ? .max : sum
+        // The sizes are within the limits of answers, and so are their sums.
+        let area = size.area ?? .max / 64
+        let frame = max(scaled.area ?? .max / 64, area) + area * factor
+        let (made, overflows) = frame.addingReportingOverflow(steps)
+        let (all, more) = made.multipliedReportingOverflow(by: frames)
+        let (sum, most) = facts.pixels(firstFrameOnly: decode.firstFrameOnly).addingReportingOverflow(all)
+        return overflows || more || most ? .max : sum
     }
 }

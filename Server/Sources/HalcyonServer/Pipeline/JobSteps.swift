@@ -10,6 +10,11 @@ struct JobSteps {
     let watermarks: [ImageJob.Watermark.Picture: WatermarkPicture]
     private(set) var processors: [any ImageProcessor] = []
     private(set) var size: PixelSize
+    /// The pixels that the steps go through, each as often as the step's work is that of a copy.
+    private(set) var cost = 0
+
+    /// The passes of a blur, and of the steps that begin with one.
+    private static let blurPasses = 4
 
     init(
         job: ImageJob, geometry: JobGeometry, watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
@@ -27,14 +32,35 @@ struct JobSteps {
         }
         if let gravity = job.extendAspectRatio { try extendRatio(gravity) }
         addPadding()
-        if let color = job.background { processors.append(.blend(.over, background: Self.color(color))) }
+        if let color = job.background {
+            processors.append(.blend(.over, background: Self.color(color)))
+            chargeSize()
+        }
         if let watermark = job.watermark { try add(watermark) }
     }
 
     private mutating func add(_ watermark: ImageJob.Watermark) throws {
         guard let picture = watermarks[watermark.picture] else { throw ImageURLError.unsupported("watermark") }
         guard watermark.opacity > 0 else { return }
-        processors.append(PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio))
+        let placed = PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio)
+        // Tiles with a gap below zero lie on each other, and their number is that of the pixels in the end.
+        guard placed.drawnPixels / 16 <= size.area ?? .max else {
+            throw ImageURLError.unsupported("watermark with tiles on each other")
+        }
+        processors.append(placed)
+        charge(placed.drawnPixels)
+        chargeSize()
+    }
+
+    /// Counts passes over the picture as it is now.
+    private mutating func chargeSize(passes: Int = 1) {
+        let (pixels, overflows) = (size.area ?? .max).multipliedReportingOverflow(by: passes)
+        charge(overflows ? .max : pixels)
+    }
+
+    private mutating func charge(_ pixels: Int) {
+        let (sum, overflows) = cost.addingReportingOverflow(pixels)
+        cost = overflows ? .max : sum
     }
 
     private var clear: Color { job.background.map(Self.color) ?? .clear }
@@ -55,6 +81,7 @@ struct JobSteps {
                 top: place.y, left: place.x, bottom: whole.height - place.y - size.height,
                 right: whole.width - place.x - size.width, background: background ?? clear))
         size = whole
+        chargeSize()
     }
 
     private mutating func extendRatio(_ gravity: ImageJob.Gravity) throws {
@@ -77,11 +104,17 @@ struct JobSteps {
         guard max(top, left, bottom, right) > 0 else { return }
         processors.append(.pad(top: top, left: left, bottom: bottom, right: right, background: clear))
         size = PixelSize(size.width + left + right, size.height + top + bottom)
+        chargeSize()
     }
 
     // MARK: - Effects
 
     private mutating func add(_ effect: ImageJob.Effect) throws {
+        switch effect {
+        case .blur, .sharpen, .unsharp: chargeSize(passes: Self.blurPasses)
+        case .watermark, .fill: break
+        default: chargeSize()
+        }
         switch effect {
         case .flip(let flip):
             if flip.horizontal { processors.append(.flip(.horizontal)) }

@@ -5,7 +5,6 @@ import HalcyonNetwork
 import HalcyonSystem
 import ImageURLs
 import NIOPosix
-import Synchronization
 
 /// The sources of jobs: what may be asked for, the facts about it, and its bytes.
 ///
@@ -21,10 +20,21 @@ final class Originals: Sendable {
         let lastModified: Date?
     }
 
-    /// The source has other bytes than those whose facts were used, or they cannot be held while the work waits.
+    /// The reason why work on a source did not get its bytes.
     enum Failure: Error, Hashable, Sendable {
+        /// The source has other bytes than those whose facts were used.
         case changed
+        /// The bytes cannot be held while the work waits.
         case noMemory
+        /// No cache has the bytes any more: they are to be fetched before the work takes a place.
+        case notKept
+
+        /// - Parameter error: the error of the work, which may have the failure in it.
+        init?(_ error: any Error) {
+            let found = (error as? ImagePipelineError)?.underlying ?? error
+            guard let failure = found as? Failure else { return nil }
+            self = failure
+        }
     }
 
     private let pipeline: ImagePipeline
@@ -33,13 +43,17 @@ final class Originals: Sendable {
     private let folder: SourceFolder?
     /// The places of transfers.
     let transfers: CostQueue<String>
+    /// The places at each host before them; nil if one host may have them all.
+    let hosts: HostQueues?
     private let facts: MemoryCache<String, SourceFacts>
     private let time: TimeSource
-    private let heldBytes = Atomic(0)
+    /// The bytes that no cache keeps while work waits, and those of answers that clients have not taken yet.
+    private let waitingBytes: HeldBytes
+    let sentBytes: HeldBytes
 
     /// The time that facts are used for where a source's server says nothing.
     private static let usualTime = 300.0
-    /// The bytes that no cache keeps and that may be held at the same time.
+    /// The bytes that may be held at the same time for one of these reasons, unless a single source may be longer.
     private static let maximumHeldBytes = 256 << 20
 
     /// - Throws: `ServerConfigurationError`, `ConfigurationError`.
@@ -48,11 +62,18 @@ final class Originals: Sendable {
         folder = try configuration.source.folder.map {
             try SourceFolder(path: $0, maximumBytes: configuration.source.maximumBytes)
         }
+        let maximum = max(Self.maximumHeldBytes, configuration.source.maximumBytes)
+        (waitingBytes, sentBytes) = (HeldBytes(maximum: maximum), HeldBytes(maximum: maximum))
         let queue = configuration.queue
         transfers = CostQueue(
             limits: CostQueueLimits(
                 working: queue.transfers, waitingCount: queue.waiting, waitingCost: queue.waiting,
                 waitingTime: queue.waitingTime), time: time)
+        // One host has a quarter of the places, or two.
+        let share = max(2, queue.transfers / 4)
+        let limits = CostQueueLimits(
+            working: share, waitingCount: queue.waiting, waitingCost: queue.waiting, waitingTime: queue.waitingTime)
+        hosts = share < queue.transfers ? HostQueues(limits: limits, time: time) : nil
         facts = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: 32 << 20, timeToLive: nil), timeSource: time)
     }
@@ -117,12 +138,23 @@ final class Originals: Sendable {
         {
             original = kept
         } else {
-            let key = address.key ?? UUID().uuidString
-            original = try await transfers.withPlace(for: key, cost: 1) {
+            original = try await transferred(address)
+        }
+        return try await remember(original, at: address)
+    }
+
+    /// Returns the source's own bytes, in a place among the transfers with its host and one among all.
+    private func transferred(_ address: Address) async throws -> EncodedImage {
+        let key = address.key ?? UUID().uuidString
+        func transfer() async throws -> EncodedImage {
+            try await transfers.withPlace(for: key, cost: 1) {
                 try await pipeline.encodedImage(for: address.request, as: .original)
             }
         }
-        return try await remember(original, at: address)
+        guard let hosts, case .remote(let url) = address.request.source, let host = url.host() else {
+            return try await transfer()
+        }
+        return try await hosts.withPlace(at: host.lowercased(), for: key) { try await transfer() }
     }
 
     /// The request for bytes that a cache has, and that may be used without asking.
@@ -142,33 +174,49 @@ final class Originals: Sendable {
         let isCached = pipeline.cache.disk != nil || !pipeline.cache.stores.isEmpty
         let isKept = isCached && !freshness.isNotStored
         let isLocal = address.lastModified != nil
+        let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
+        let isUsable = isKept && !freshness.requiresRevalidation && seconds >= 1
         let found = SourceFacts(
             hash: original.etag, info: info, freshness: freshness, time: time.now,
-            lastModified: address.lastModified, bytes: isKept || isLocal ? nil : original.data)
-        let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
-        if let key = address.key, isKept, !freshness.isPrivate, !freshness.requiresRevalidation, seconds >= 1 {
+            lastModified: address.lastModified, original: isUsable || isLocal ? nil : original)
+        if let key = address.key, isUsable, !freshness.isPrivate {
             facts.insert(found, for: key, cost: 1024, expiration: .seconds(seconds))
         }
         return found
     }
 
-    /// Returns the source's own bytes as an answer.
-    func original(at address: Address) async throws -> EncodedImage {
-        try await transfers.withPlace(for: address.key ?? UUID().uuidString, cost: 1) {
-            try await pipeline.encodedImage(for: address.request, as: .original)
+    /// Returns the source's own bytes, which are those of its facts.
+    ///
+    /// - Throws: `Failure.changed` if the source has others by now, whose format may be another one too. The facts are forgotten then.
+    func original(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
+        if let original = facts.original { return original }
+        let original = try await transferred(address)
+        guard original.etag == facts.hash else {
+            if let key = address.key { self.facts.remove(key) }
+            throw Failure.changed
         }
-    }
-
-    /// Forgets the facts of a source, which has changed.
-    func forget(_ address: Address) {
-        if let key = address.key { facts.remove(key) }
+        return original
     }
 
     // MARK: - Bytes
 
+    /// Returns the source's own bytes if they are at hand: held, in a cache or in a file.
+    ///
+    /// - Throws: `Failure.notKept`, `Failure.changed`. The source's server is not waited for.
+    fileprivate func keptOriginal(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
+        if facts.original != nil || address.lastModified != nil { return try await original(of: facts, at: address) }
+        guard let kept = try? await pipeline.encodedImage(for: Self.onlyKept(address.request), as: .original),
+            kept.origin != .stale, kept.etag == facts.hash
+        else {
+            try Task.checkCancellation()
+            throw Failure.notKept
+        }
+        return kept
+    }
+
     /// Returns a request for the work on bytes that are known by their hash.
     func request(for facts: SourceFacts, at address: Address) -> ImageRequest {
-        let bytes = OriginalBytes(hash: facts.hash, bytes: facts.bytes, address: address, originals: self)
+        let bytes = OriginalBytes(facts: facts, address: address, originals: self)
         var request = ImageRequest(.provider(bytes))
         request.cachePolicy.writes.remove(.memory)
         request.network.maximumBytes = address.request.network.maximumBytes
@@ -181,34 +229,25 @@ final class Originals: Sendable {
     func holding<Value>(
         _ facts: SourceFacts, _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let count = facts.bytes?.count ?? 0
+        let count = facts.original?.data.count ?? 0
         guard count > 0 else { return try await work() }
-        defer { heldBytes.subtract(count, ordering: .relaxed) }
-        guard heldBytes.add(count, ordering: .relaxed).newValue <= Self.maximumHeldBytes else {
-            throw Failure.noMemory
-        }
+        let share = try waitingBytes.share(count)
+        defer { withExtendedLifetime(share) {} }
         return try await work()
     }
 }
 
 /// The bytes of a source, which the caches know by their hash alone.
 private struct OriginalBytes: ImageDataProvider {
-    let hash: String
-    let bytes: Data?
+    let facts: SourceFacts
     let address: Originals.Address
     let originals: Originals
 
-    var cacheKey: String { "content:\(hash)" }
+    var cacheKey: String { "content:\(facts.hash)" }
     /// Encodings alone: the bytes are kept under the source's own key.
     var diskLevels: CacheLevels { .diskProcessed }
 
     func data() async throws -> Data {
-        if let bytes { return bytes }
-        let original = try await originals.original(at: address)
-        guard original.etag == hash else {
-            originals.forget(address)
-            throw Originals.Failure.changed
-        }
-        return original.data
+        try await originals.keptOriginal(of: facts, at: address).data
     }
 }

@@ -37,6 +37,13 @@ struct PlacedWatermark: ImageProcessor {
         }
     }
 
+    /// The pixels that are drawn, those that lie on each other included.
+    var drawnPixels: Int {
+        let places = lefts.count.multipliedReportingOverflow(by: tops.count)
+        let pixels = places.partialValue.multipliedReportingOverflow(by: size.area ?? .max)
+        return places.overflow || pixels.overflow ? .max : pixels.partialValue
+    }
+
     private static func tiles(_ length: Int, gap: ImageJob.Length, in whole: Int, _ ratio: Double) -> [Int] {
         let room =
             switch gap {

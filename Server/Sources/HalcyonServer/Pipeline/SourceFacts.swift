@@ -13,8 +13,8 @@ struct SourceFacts: Sendable {
     let time: Date
     /// The moment of the source's last change, where it is known.
     let lastModified: Date?
-    /// The bytes, if no cache keeps them.
-    let bytes: Data?
+    /// The bytes, if no cache has them that may be used without asking the source's server again.
+    var original: EncodedImage?
 
     /// The pixels of all frames that are decoded.
     func pixels(firstFrameOnly: Bool) -> Int {

@@ -1,0 +1,45 @@
+import HalcyonSystem
+import Synchronization
+
+/// The bounds of the transfers with each host, before those of all of them: a host that says nothing takes a part of the places, and
+/// what waits for it waits apart.
+final class HostQueues: Sendable {
+    private struct Host {
+        let queue: CostQueue<String>
+        /// The callers that have the queue; the host is forgotten with the last of them.
+        var callers = 0
+    }
+
+    private let limits: CostQueueLimits
+    private let time: TimeSource
+    private let hosts = Mutex<[String: Host]>([:])
+
+    /// - Parameter limits: those of one host.
+    init(limits: CostQueueLimits, time: TimeSource) {
+        (self.limits, self.time) = (limits, time)
+    }
+
+    /// The hosts that have callers.
+    var count: Int { hosts.withLock { $0.count } }
+
+    /// Waits for a place at a host, does the work and gives the place back.
+    ///
+    /// - Throws: `CostQueueRefusal`; `CancellationError`; the errors of the work.
+    nonisolated(nonsending) func withPlace<Value>(
+        at host: String, for key: String, _ work: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        let queue = hosts.withLock { hosts in
+            var found = hosts[host] ?? Host(queue: CostQueue(limits: limits, time: time))
+            found.callers += 1
+            hosts[host] = found
+            return found.queue
+        }
+        defer {
+            hosts.withLock { hosts in
+                hosts[host]?.callers -= 1
+                if hosts[host]?.callers == 0 { hosts[host] = nil }
+            }
+        }
+        return try await queue.withPlace(for: key, cost: 1, work)
+    }
+}
