@@ -5,7 +5,7 @@ import Testing
 
 @testable import HalcyonServer
 
-/// What proxies and browsers are told about keeping answers.
+/// The rules for proxies and browsers on keeping answers.
 @Suite struct CacheControlTests {
     private static let ways = ["/fit-8x8", "/original", "/info/_"]
 
