@@ -32,7 +32,8 @@ struct DecodeRun {
         if steps[0].outcome == "image" { steps.append(step("encode") { try encode($0) }) }
         steps.append(step("small") { try small($0) })
         steps.append(step("arriving") { try arriving($0) })
-        steps.append(step("deep") { try deep($0) })
+        steps.append(step("deep") { try deep($0, target: nil) })
+        steps.append(step("deep small") { try deep($0, target: TargetSize(PixelSize(24, 24))) })
         return DecodeReport(
             steps: steps, decodeCase: decodeCase, bytes: data.count, pixels: pixels,
             frameBytes: info?.size.bitmapBytes ?? 0)
@@ -70,14 +71,12 @@ struct DecodeRun {
     }
 
     /// To a space that all colours are converted to.
-    private func deep(_ coders: CoderRegistry) throws {
+    private func deep(_ coders: CoderRegistry, target: TargetSize?) throws {
         let format = DeepBitmap.Format(.float16, colorSpace: .displayP3)
-        for target in [nil, TargetSize(PixelSize(24, 24))] {
-            let options = DecodeOptions(target: target, firstFrameOnly: true, depth: format)
-            let image = try coders.decode(data, options: options)
-            guard image.deepBitmap?.size == image.size else {
-                throw CodecError.damaged(image.info.format, reason: "its deep pixels have another size")
-            }
+        let options = DecodeOptions(target: target, firstFrameOnly: true, depth: format)
+        let image = try coders.decode(data, options: options)
+        guard image.deepBitmap?.size == image.size else {
+            throw CodecError.damaged(image.info.format, reason: "its deep pixels have another size")
         }
     }
 
