@@ -17,6 +17,8 @@ public struct CacheKey: Hashable, Sendable {
     /// The user to whom the entry belongs; nil for all users. Each cache hashes it with its own secret; the result is part
     /// of the hash that names the file, and is stored in the file.
     let user: KeyedHash?
+    /// Whether the entry says something on this machine alone, as that of a file does.
+    private let isLocal: Bool
     let high: UInt64
     let low: UInt64
 
@@ -24,13 +26,14 @@ public struct CacheKey: Hashable, Sendable {
     ///
     /// - Parameter name: nil, the default, uses the hash as the file's name.
     public init(_ bytes: some Sequence<UInt8>, name: String? = nil) {
-        self.init(Array(bytes), name: name, user: nil)
+        self.init(Array(bytes), name: name, user: nil, isLocal: false)
     }
 
-    private init(_ bytes: [UInt8], name: String?, user: KeyedHash?) {
+    private init(_ bytes: [UInt8], name: String?, user: KeyedHash?, isLocal: Bool) {
         self.bytes = bytes
         self.name = name
         self.user = user
+        self.isLocal = isLocal
         let hash = self.bytes.withUnsafeBytes { XXH3_128bits($0.baseAddress, $0.count) }
         (high, low) = (hash.high64, hash.low64)
     }
@@ -48,9 +51,13 @@ public struct CacheKey: Hashable, Sendable {
     /// Whether the entry belongs to one user. Only a `DiskCache` receives such a key, and never a store behind it.
     public var isPrivate: Bool { user != nil }
 
-    /// Returns the key of one user's own entry; the same key if `user` is nil.
-    package func of(_ user: KeyedHash?) -> CacheKey {
-        user == nil ? self : CacheKey(bytes, name: name, user: user)
+    /// Whether a store that other machines share may have the entry.
+    package var isShareable: Bool { !isPrivate && !isLocal }
+
+    /// Returns the key of one user's own entry, or of one that says something on this machine alone; the same key if it is
+    /// neither.
+    package func of(_ user: KeyedHash?, isLocal: Bool = false) -> CacheKey {
+        user == nil && !isLocal ? self : CacheKey(bytes, name: name, user: user, isLocal: isLocal)
     }
 
     /// Returns the key that is stored in a cache's files, with the user hashed by the cache's own secret.

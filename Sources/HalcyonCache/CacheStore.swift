@@ -4,12 +4,14 @@ import Foundation
 /// an object store, a program's own files.
 ///
 /// `DiskCache` is one itself. An `ImageCache` asks its stores in their order when its disk has no entry, and keeps on the disk
-/// whatever it finds; it hands them every entry that it stores, and every removal. The entries of one user never go to a store.
+/// whatever it finds; it hands them every entry that it stores, and every removal. The entries of one user, and those of files,
+/// never go to a store.
 ///
 /// A store is a cache: whatever it cannot do now means "not cached" and nothing worse. A look-up returns an entry as it was
-/// stored, or none; bytes that may be damaged, of another key, or of an earlier entry are none. A look-up is waited for, so a
-/// store that is slow gives up in time by itself. Stores and removals are handed to it behind a load, and one at a time for
-/// each key. `CacheStoreContract` in HalcyonTesting checks all of this.
+/// stored, or none; bytes that may be damaged, of another key, or of an earlier entry are none. A look-up and a claim are waited
+/// for, so a store that is slow gives up in time by itself. Entries and removals are handed to it behind a load, and one at a
+/// time for each key; a removal that the program asks for is waited for. `CacheStoreContract` in HalcyonTesting checks what can
+/// be seen of this from outside; how a store behaves while its server is slow or gone is for its own tests.
 public protocol CacheStore: Sendable {
     /// Returns the entry for a key; nil if there is none, if it has expired, if the store cannot tell, or if the task is
     /// cancelled.
@@ -29,12 +31,13 @@ public protocol CacheStore: Sendable {
 
     /// Replaces the metadata of an entry, as after a 304 response; its bytes, extended data and time of storing stay.
     ///
-    /// The default implementation reads the entry and stores it again, which changes its time of storing.
+    /// In one step: an entry that is removed or replaced meanwhile must not come back. A store that cannot do this returns false
+    /// and changes nothing, and each look-up of a stale entry costs a request to its server.
     ///
     /// - Parameters:
     ///   - former: the metadata that the entry must have, since another entry may have replaced it meanwhile; nil allows any.
     ///   - expiration: the new expiration, counted from now; nil leaves it unchanged.
-    /// - Returns: false if there is no such entry.
+    /// - Returns: false if there is no such entry, or the store cannot replace metadata.
     /// - Throws: any error if the metadata is not replaced.
     @discardableResult
     func updateMetadata(
@@ -59,16 +62,6 @@ public protocol CacheStore: Sendable {
 
 extension CacheStore {
     public func contains(_ key: CacheKey) async -> Bool { await entry(for: key) != nil }
-
-    @discardableResult
-    public func updateMetadata(
-        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
-    ) async throws -> Bool {
-        guard let entry = await entry(for: key), former.map({ $0 == entry.metadata }) ?? true else { return false }
-        let expiration = expiration ?? entry.keptUntil.map { .date($0) } ?? .never
-        try await store(entry.data, metadata: metadata, extended: entry.extended, for: key, expiration: expiration)
-        return true
-    }
 
     public func usage() async -> CacheStoreUsage? { nil }
 

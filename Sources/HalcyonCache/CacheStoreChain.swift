@@ -4,11 +4,14 @@ import HalcyonSystem
 /// The disk of an image cache and the stores behind it, as one: looked through in their order, written and removed from
 /// together.
 ///
-/// An entry that a store has is copied to the disk, so that the next look-up finds it there. The entries of one user are on the
-/// disk alone.
+/// An entry that a store has is copied to the disk, so that the next look-up finds it there. The disk is waited for; entries and
+/// removals reach the stores behind the caller, in their order for each key, so that a store that is slow delays neither a load nor
+/// a write to the disk. The entries of one user, and those of files, are on the disk alone.
 package final class CacheStoreChain: Sendable {
     package let disk: DiskCache?
     package let stores: [any CacheStore]
+    /// The entries and removals on their way to the stores, limited to the number of bytes that the disk itself may stage.
+    package let passes: StoreQueue
     /// The look-ups in the stores that are under way. One that a write or a removal of its key overtakes returns an entry that
     /// must not be copied any more.
     private let lookUps = Lock<[CacheKey: LookUps]>([:])
@@ -17,7 +20,7 @@ package final class CacheStoreChain: Sendable {
     package enum Reach: Sendable {
         /// The disk alone: the entry is of a response that caches of several users must not keep (RFC 9111, 5.2.2.7).
         case disk
-        /// The disk and the stores, unless the key is one user's.
+        /// The disk and the stores, unless the key is one user's or a file's.
         case everywhere
     }
 
@@ -37,11 +40,11 @@ package final class CacheStoreChain: Sendable {
 
     /// A write or a removal that is under way, until its last reference goes: what a look-up finds in a store meanwhile may be
     /// what it replaces or removes.
-    package final class Change: Sendable {
+    private final class Change: Sendable {
         private let chain: CacheStoreChain
         private let key: CacheKey
 
-        fileprivate init(_ chain: CacheStoreChain, _ key: CacheKey) {
+        init(_ chain: CacheStoreChain, _ key: CacheKey) {
             (self.chain, self.key) = (chain, key)
             chain.count(key) { $0.open += 1 }
         }
@@ -49,11 +52,10 @@ package final class CacheStoreChain: Sendable {
         deinit { chain.count(key) { $0.open -= 1 } }
     }
 
-    /// Begins a change of a key's entry, which ends with the last reference to what is returned.
-    package func change(_ key: CacheKey) -> Change { Change(self, key) }
+    /// Begins a change of a key's entry, which ends with the last reference to it; nil if no store has such entries.
+    private func change(_ key: CacheKey) -> Change? { isShared(key) ? Change(self, key) : nil }
 
     private func count(_ key: CacheKey, _ change: (inout LookUps) -> Void) {
-        guard !stores.isEmpty else { return }
         lookUps.withLock { lookUps in
             change(&lookUps[key, default: LookUps()])
             lookUps[key]?.changes += 1
@@ -67,23 +69,25 @@ package final class CacheStoreChain: Sendable {
     package init?(disk: DiskCache?, stores: [any CacheStore]) {
         guard disk != nil || !stores.isEmpty else { return nil }
         (self.disk, self.stores) = (disk, stores)
+        passes = StoreQueue(limit: (disk?.configuration ?? DiskCache.Configuration()).stagingLimit)
     }
 
-    private func stores(for key: CacheKey) -> [any CacheStore] { key.isPrivate ? [] : stores }
+    private func stores(for key: CacheKey) -> [any CacheStore] { key.isShareable ? stores : [] }
 
     // MARK: - Reading
 
-    /// Returns the entry for a key, from the disk or else from the first store that has it; nil also if the ticket or the task
-    /// is cancelled.
+    /// Returns the entry for a key, from the disk or else from the first store that has it, which is then copied to the disk; nil
+    /// also if the ticket or the task is cancelled.
     package func entry(
-        for key: CacheKey, extending: ExpirationExtension?, ticket: WorkTicket
+        for key: CacheKey, in place: Place = .everywhere, extending: ExpirationExtension? = nil, ticket: WorkTicket
     ) async -> CacheEntry? {
-        if let entry = await disk?.entry(for: key, extending: extending, ticket: ticket) { return entry }
-        return await sharedEntry(for: key, ticket: ticket)
+        if place != .stores, let entry = await disk?.entry(for: key, extending: extending, ticket: ticket) {
+            return entry
+        }
+        return place == .disk ? nil : await sharedEntry(for: key, ticket: ticket)
     }
 
-    /// Returns the entry for a key from the first store that has it, and copies it to the disk.
-    package func sharedEntry(for key: CacheKey, ticket: WorkTicket) async -> CacheEntry? {
+    private func sharedEntry(for key: CacheKey, ticket: WorkTicket) async -> CacheEntry? {
         let stores = stores(for: key)
         guard !stores.isEmpty else { return nil }
         let changes = begin(key)
@@ -135,76 +139,117 @@ package final class CacheStoreChain: Sendable {
 
     // MARK: - Writing
 
-    /// Stages an entry on the disk, if there is room for it now.
+    /// Stages an entry on the disk, if there is room for it now, and hands it to the stores behind the caller.
     ///
-    /// - Returns: whether the entry was staged. `pass` hands it to the stores, which takes longer; the caller has a `change` of
-    ///   the key until then.
+    /// - Parameter claim: the claim to make the entry, which ends once the stores have it.
+    /// - Returns: whether the entry was staged.
     package func stageIfRoom(
-        _ data: Data, metadata: Data, for key: CacheKey, expiration: StorageExpiration?
+        _ data: Data, metadata: Data, for key: CacheKey, expiration: StorageExpiration?, reach: Reach,
+        claim: CacheClaimToken?
     ) -> Bool {
-        disk?.stageIfRoom(data, metadata: metadata, for: key, expiration: expiration) ?? false
+        let change = change(key)
+        guard disk?.stageIfRoom(data, metadata: metadata, for: key, expiration: expiration) == true else {
+            return false
+        }
+        guard isShared(key) else { return true }
+        pass(data.count + metadata.count, to: key, reach, change) { store in
+            defer { withExtendedLifetime(claim) {} }
+            try await store.store(data, metadata: metadata, extended: Data(), for: key, expiration: expiration)
+        }
+        return true
     }
 
-    /// Stages an entry on the disk, and hands it to the stores.
+    /// Stages an entry on the disk once there is room for it, and hands it to the stores behind the caller.
+    ///
+    /// - Parameters:
+    ///   - claim: the claim to make the entry, which ends once the stores have it.
+    ///   - isWanted: whether the entry is still wanted once there is room.
     package func stage(
         _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?,
-        reach: Reach
+        reach: Reach, claim: CacheClaimToken? = nil, isWanted: () -> Bool = { true }
     ) async {
         let change = change(key)
-        defer { withExtendedLifetime(change) {} }
         await disk?.stage(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
-        await pass(data, metadata: metadata, extended: extended, for: key, expiration: expiration, reach: reach)
+        guard isShared(key), isWanted() else { return withExtendedLifetime(change) {} }
+        pass(data.count + metadata.count + extended.count, to: key, reach, change) { store in
+            defer { withExtendedLifetime(claim) {} }
+            try await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
+        }
     }
 
-    /// Hands an entry to the stores. A store that cannot keep it is a cache without it. One that must not have it loses the
-    /// former entry, which is older.
-    package func pass(
-        _ data: Data, metadata: Data, extended: Data = Data(), for key: CacheKey, expiration: StorageExpiration?,
-        reach: Reach
-    ) async {
-        guard reach == .everywhere else { return await removeShared(key) }
-        for store in stores(for: key) {
-            try? await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
-        }
+    /// Hands an entry to the stores. A store that cannot keep it is a cache without it. One that must not have it, or for which
+    /// there is no room in the queue, loses the former entry, which is older.
+    private func pass(
+        _ bytes: Int, to key: CacheKey, _ reach: Reach, _ change: Change?,
+        _ hand: @escaping @Sendable (any CacheStore) async throws -> Void
+    ) {
+        let isTaken =
+            reach == .everywhere
+            && passes.add(bytes: bytes, to: key) { [self] isNewest in
+                for store in stores where isNewest() { try? await hand(store) }
+                withExtendedLifetime(change) {}
+            }
+        if !isTaken { forgetShared(key, change) }
     }
 
     /// Whether entries of this key go further than to the disk.
     package func isShared(_ key: CacheKey) -> Bool { !stores(for: key).isEmpty }
 
-    /// Replaces the metadata of an entry; see `CacheStore.updateMetadata`. What cannot be written now costs another
-    /// revalidation, and has no other effect.
+    /// Replaces the metadata of an entry on the disk, and behind the caller in the stores; see `CacheStore.updateMetadata`. A
+    /// replacement that fails costs another revalidation, and has no other effect.
     package func updateMetadata(
         _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?, reach: Reach
     ) async {
         let change = change(key)
-        defer { withExtendedLifetime(change) {} }
         _ = try? await disk?.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
-        guard reach == .everywhere else { return await removeShared(key) }
-        for store in stores(for: key) {
-            _ = try? await store.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
+        guard isShared(key) else { return }
+        pass(metadata.count, to: key, reach, change) { store in
+            _ = try await store.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
         }
     }
 
     // MARK: - Removing
 
+    /// Removes an entry from the disk, and behind the caller from the stores: a load that has found out that the entry is of
+    /// no use does not wait for a store that is slow.
+    package func forget(_ key: CacheKey) async {
+        let change = change(key)
+        await disk?.remove(key)
+        forgetShared(key, change)
+    }
+
+    private func forgetShared(_ key: CacheKey, _ change: Change?) {
+        guard isShared(key) else { return }
+        passes.add(bytes: 0, to: key, isForced: true) { [self] _ in
+            await removeShared(key)
+            withExtendedLifetime(change) {}
+        }
+    }
+
     /// Removes an entry everywhere. This is completed even if the task is cancelled.
     package func remove(_ key: CacheKey) async { await remove([key]) }
 
-    /// Removes entries: all of them from the disk before any from the stores, which takes longer.
+    /// Removes entries: all of them from the disk before any from the stores, which takes longer. No entry that was on its way
+    /// to a store arrives there afterwards.
     package func remove(_ keys: [CacheKey]) async {
         let changes = keys.map(change)
         defer { withExtendedLifetime(changes) {} }
+        let underway = keys.compactMap(passes.void)
         for key in keys { await disk?.remove(key) }
-        for key in keys { await removeShared(key) }
+        for pass in underway { await pass.value }
+        await withTaskGroup(of: Void.self) { group in
+            for key in keys where isShared(key) { group.addTask { await self.removeShared(key) } }
+        }
     }
 
-    /// Removes an entry from the stores alone, since the disk has a newer one.
-    package func removeShared(_ key: CacheKey) async {
+    private func removeShared(_ key: CacheKey) async {
         for store in stores(for: key) { await store.remove(key) }
     }
 
     /// Removes all entries everywhere, and the partial bodies in the folder of the disk.
     package func removeAll() async {
+        passes.voidAll()
+        await passes.drainAll()
         for store in stores { await store.clear() }
         // An entry that was found in a store before must not be copied behind the removal.
         lookUps.withLock { lookUps in

@@ -68,6 +68,7 @@ struct Row {
 protocol Rows: Sendable {
     func row(_ name: String) async -> Row?
     func write(_ name: String, _ key: [UInt8], _ bytes: [Data], until end: Date) async throws
+    func replace(_ name: String, _ key: [UInt8], _ metadata: Data, former: Data?, until end: Date?) async throws -> Bool
     func delete(_ name: String) async
     func deleteAll() async
 }
@@ -86,6 +87,12 @@ struct Table: CacheStore {
     ) async throws {
         let end = (expiration ?? .days(30)).end(from: Date())
         try await rows.write(key.fileName, key.bytes, [data, metadata, extended], until: end)
+    }
+
+    func updateMetadata(
+        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
+    ) async throws -> Bool {
+        try await rows.replace(key.fileName, key.bytes, metadata, former: former, until: expiration?.end(from: Date()))
     }
 
     func remove(_ key: CacheKey) async { await rows.delete(key.fileName) }

@@ -34,7 +34,7 @@ struct DiskImageReader {
             }
             return facts.cachedImage(pixels, for: key, encodedBytes: entry.data.count)
         } catch let error as CodecError {
-            if error.blamesBytes { await cache.entries?.remove(diskKey) }
+            if error.blamesBytes { await cache.entries?.forget(diskKey) }
             return nil
         }
     }
@@ -51,7 +51,7 @@ struct DiskImageReader {
             data = try await bytes(of: entry)
             unprocessed = try await decoded(data, options: options)
         } catch let error as CodecError where error.blamesBytes {
-            await cache.entries?.remove(diskKey)
+            await cache.entries?.forget(diskKey)
             return nil
         }
         var image = unprocessed
@@ -74,12 +74,7 @@ struct DiskImageReader {
     }
 
     private func entry(_ key: CacheKey) async -> CacheEntry? {
-        guard let entries = cache.entries else { return nil }
-        switch place {
-        case .disk: return await entries.disk?.entry(for: key, extending: policy.diskExtension, ticket: ticket)
-        case .stores: return await entries.sharedEntry(for: key, ticket: ticket)
-        case .everywhere: return await entries.entry(for: key, extending: policy.diskExtension, ticket: ticket)
-        }
+        await cache.entries?.entry(for: key, in: place, extending: policy.diskExtension, ticket: ticket)
     }
 
     /// Returns the encoded image in an entry.

@@ -14,6 +14,8 @@ struct DiskImageWriter {
     let serializer: any CacheSerializer
     let expiration: StorageExpiration?
     var extended = Data()
+    /// The claim of this process to make the entry, which ends once the stores have it.
+    var claim: CacheClaimToken?
     /// The threads and the ticket of the encoding.
     let threads: ThreadPool
     let ticket: WorkTicket
@@ -75,14 +77,15 @@ struct DiskImageWriter {
         do {
             data = try await make()
         } catch {
-            if !(error is CancellationError) { await entries.remove(key) }
+            if !(error is CancellationError) { await entries.forget(key) }
             throw error
         }
-        guard let data, isWanted() else { return await entries.remove(key) }
+        guard let data, isWanted() else { return await entries.forget(key) }
         await entries.stage(
-            data, metadata: metadata, extended: extended, for: key, expiration: expiration, reach: reach)
+            data, metadata: metadata, extended: extended, for: key, expiration: expiration, reach: reach, claim: claim,
+            isWanted: isWanted)
         // The staging may have waited a long time for room.
-        if !isWanted() { await entries.remove(key) }
+        if !isWanted() { await entries.forget(key) }
         try Task.checkCancellation()
     }
 }

@@ -127,15 +127,12 @@ extension ImageCache {
         removals.mark(key.source)
         let keys = key.diskKeys(at: levels)
         // Stores that are still being encoded must not take effect.
-        for key in keys {
-            pendingStores.void(key)
-            pendingPasses.void(key)
-        }
-        await entries?.remove([key.encodedSealKey] + keys)
+        for key in keys { pendingStores.void(key) }
+        await entries?.remove(keys)
         // A load that began in the meantime may have found the image in a store, and an encoding bytes that were still there.
         if !stores.isEmpty { removeFromMemory(key, levels) }
         removals.mark(key.source)
-        await entries?.remove([key.encodedSealKey])
+        await entries?.remove(key.encodedSealKey)
     }
 
     private func removeFromMemory(_ key: ImageKey, _ levels: CacheLevels) {
@@ -158,7 +155,6 @@ extension ImageCache {
     public func clearDisk() async {
         removals.markAll()
         pendingStores.voidAll()
-        pendingPasses.voidAll()
         await entries?.removeAll()
         // An encoding that began in the meantime may have read bytes that were still there.
         removals.markAll()

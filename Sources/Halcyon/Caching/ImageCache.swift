@@ -15,8 +15,6 @@ public final class ImageCache: Sendable {
     /// The stores of pipelines that have not reached the disk yet, limited to the number of bytes that the disk itself may
     /// stage.
     let pendingStores: StoreQueue
-    /// The entries of the disk on their way to the stores behind it: a store that is slow delays no write to the disk.
-    let pendingPasses: StoreQueue
     let removals = RemovalCounters()
     let changes = SourceChanges()
     /// The subscription to memory pressure, kept for the cache's lifetime.
@@ -60,8 +58,7 @@ public final class ImageCache: Sendable {
         pressure = memoryPressure?.subscribe { [weak memoryCache] in memoryCache?.relieve($0) }
         (self.disk, self.stores) = (disk, stores)
         entries = CacheStoreChain(disk: disk, stores: stores)
-        let limit = (disk?.configuration ?? DiskCache.Configuration()).stagingLimit
-        (pendingStores, pendingPasses) = (StoreQueue(limit: limit), StoreQueue(limit: limit))
+        pendingStores = StoreQueue(limit: (disk?.configuration ?? DiskCache.Configuration()).stagingLimit)
         self.coders = coders
         self.serializer = serializer
         self.keyFilter = keyFilter
@@ -122,7 +119,7 @@ public final class ImageCache: Sendable {
         let deadline = ContinuousClock.now + time.forTimer
         let isDrained = await drain(pendingStores, until: deadline)
         // The disk does not wait for the stores behind it.
-        async let isPassed = drain(pendingPasses, until: deadline)
+        async let isPassed = drain(entries?.passes, until: deadline)
         let isWritten = await disk?.shutdown(within: max(.zero, deadline - ContinuousClock.now)) ?? true
         return await isPassed && isDrained && isWritten
     }
@@ -130,8 +127,9 @@ public final class ImageCache: Sendable {
     /// Waits for the stores of a queue.
     ///
     /// - Returns: whether they have ended in time.
-    private func drain(_ queue: StoreQueue, until deadline: ContinuousClock.Instant) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
+    private func drain(_ queue: StoreQueue?, until deadline: ContinuousClock.Instant) async -> Bool {
+        guard let queue else { return true }
+        return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await queue.drain()
                 return !Task.isCancelled

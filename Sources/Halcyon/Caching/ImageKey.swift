@@ -142,7 +142,7 @@ public struct ImageKey: Hashable, Sendable {
         // The first version had no users.
         encoder.encode(type: "halcyon.original", version: 2)
         encoder.encode(source)
-        return CacheKey(encoder, name: source).of(user)
+        return CacheKey(encoder, name: source).of(user, isLocal: isOfFile)
     }
 
     /// The disk key of the finished image.
@@ -151,8 +151,11 @@ public struct ImageKey: Hashable, Sendable {
         encoder.encode(type: "halcyon.processed", version: 2)
         encode(into: &encoder)
         // The source's name is taken by the original.
-        return CacheKey(encoder, name: "\(source)@\(CacheKey(encoder).fileName)").of(user)
+        return CacheKey(encoder, name: "\(source)@\(CacheKey(encoder).fileName)").of(user, isLocal: isOfFile)
     }
+
+    /// Whether the source is a file, which another machine has not, or has another one in its place.
+    var isOfFile: Bool { source.utf8.starts(with: "file:".utf8) }
 
     /// Encodes everything that distinguishes the finished image from others.
     func encode(into encoder: inout KeyEncoder) {

@@ -31,47 +31,20 @@ struct ImageStore {
             !cache.pendingStores.isPending(key)
         {
             // The bytes are stored unchanged; usually the staging area has room for them at once.
-            let (metadata, expiration) = (http?.encoded() ?? Data(), resolved.cachePolicy.diskExpiration)
-            let change = entries.change(key)
-            if entries.stageIfRoom(fetched.data, metadata: metadata, for: key, expiration: expiration) {
-                if entries.isShared(key) { pass(fetched, http, in: cache, as: key, change) }
-                return true
-            }
+            let isStaged = entries.stageIfRoom(
+                fetched.data, metadata: http?.encoded() ?? Data(), for: key,
+                expiration: resolved.cachePolicy.diskExpiration, reach: http.reach, claim: fetched.claim)
+            if isStaged { return true }
         }
         let shown = fetched.made?.image ?? (resolved.key.showsAllOfItsSource ? image : nil)
-        let (bytes, claim) = (fetched.bytes, fetched.claim)
-        let writer = writer(to: entries, stored)
+        let bytes = fetched.bytes
+        var writer = writer(to: entries, stored)
+        writer.claim = fetched.claim
         // A write that fails only means that the entry is not cached.
-        return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { isWanted in
+        return store(bytes: fetched.data.count + (shown?.cost ?? 0), in: cache, as: key) { [writer] isWanted in
             var writer = writer
             writer.isWanted = isWanted
             try? await writer.storeOriginal(bytes, of: shown, http: http)
-            withExtendedLifetime(claim) {}
-        }
-    }
-
-    /// Hands bytes that are staged on the disk to the stores behind it.
-    ///
-    /// - Parameter change: the change of the entry, which ends once the stores have it.
-    private func pass(
-        _ fetched: FetchedData, _ http: HTTPCacheMetadata?, in cache: ImageCache, as key: CacheKey,
-        _ change: CacheStoreChain.Change
-    ) {
-        // Not the fetched data itself, which holds a part of the memory for bytes that are to be decoded.
-        let (data, claim) = (fetched.data, fetched.claim)
-        let (entries, expiration) = (cache.entries, resolved.cachePolicy.diskExpiration)
-        let metadata = http?.encoded() ?? Data()
-        let isTaken = cache.pendingPasses.add(bytes: data.count, to: key) { isWanted in
-            defer { withExtendedLifetime((claim, change)) {} }
-            await entries?.pass(
-                data, metadata: metadata, for: key, expiration: expiration, reach: http.reach)
-            if !isWanted() { await entries?.remove(key) }
-        }
-        guard !isTaken else { return }
-        // Their entry is older.
-        cache.pendingPasses.add(bytes: 0, to: key, isForced: true) { _ in
-            await entries?.removeShared(key)
-            withExtendedLifetime(change) {}
         }
     }
 
@@ -109,15 +82,18 @@ struct ImageStore {
     /// Removes the source's bytes, which are not an image, from the user's own entry and the shared one.
     func removeOriginal() async {
         let (entries, key) = (resolved.originals.entries, resolved.key)
-        await entries?.remove(key.originalEntryKey)
-        if key.user != nil { await entries?.remove(key.of(nil).originalEntryKey) }
+        await entries?.forget(key.originalEntryKey)
+        if key.user != nil { await entries?.forget(key.of(nil).originalEntryKey) }
     }
 
-    /// Waits until everything that was stored so far is on the disk, or has failed to get there.
+    /// Waits until everything that was stored so far is on the disk, or in the stores that are in its place, or has failed to get
+    /// there.
     func drain() async {
         let caches = resolved.target === resolved.originals ? [resolved.target] : [resolved.originals, resolved.target]
         for cache in caches { await cache.pendingStores.drain() }
-        for cache in caches { await cache.disk?.flush() }
+        for cache in caches {
+            if let disk = cache.disk { await disk.flush() } else { await cache.entries?.passes.drain() }
+        }
     }
 
     private func store(bytes: Int, in cache: ImageCache, as key: CacheKey, _ work: @escaping StoreQueue.Work) -> Bool {
@@ -138,12 +114,12 @@ struct ImageStore {
     /// Removes the image that was stored while the source had no gain map.
     private func forgetWithoutGainMap(_ key: CacheKey, in cache: ImageCache) {
         cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in
-            if await cache.entries?.peek(key)?.hasNoGainMap == true { await cache.entries?.remove(key) }
+            if await cache.entries?.peek(key)?.hasNoGainMap == true { await cache.entries?.forget(key) }
         }
     }
 
     private func forget(_ key: CacheKey, in cache: ImageCache) {
-        cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in await cache.entries?.remove(key) }
+        cache.pendingStores.add(bytes: 0, to: key, isForced: true) { _ in await cache.entries?.forget(key) }
     }
 
     private func writer(to entries: CacheStoreChain, _ key: ImageKey) -> DiskImageWriter {

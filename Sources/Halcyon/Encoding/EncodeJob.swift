@@ -17,8 +17,7 @@ struct EncodeJob {
     static func answer(
         to resolved: ResolvedRequest, as encoding: ImageEncoding, for subscription: Subscription
     ) async throws -> EncodedAnswer {
-        try resolved.request.validate()
-        let request = (encoding.isOfSource ? resolved.ofSource : resolved).changing { $0.showsNothing() }
+        let request = try request(resolved, encoding)
         let key = EncodeKey(load: LoadKey(request), encoding: encoding)
         let answer = try await request.coordinator.encodes.value(for: key, subscription) {
             let job = EncodeJob(resolved: request, encoding: encoding, subscription: $0)
@@ -30,6 +29,34 @@ struct EncodeJob {
         }
         if request.cachePolicy.waitsForStore { await ImageStore(request).drain() }
         return answer
+    }
+
+    private static func request(_ resolved: ResolvedRequest, _ encoding: ImageEncoding) throws -> ResolvedRequest {
+        try resolved.request.validate()
+        return (encoding.isOfSource ? resolved.ofSource : resolved).changing { $0.showsNothing() }
+    }
+
+    /// Returns the answer that a cache has, as long as it may be used without asking anybody.
+    static func keptAnswer(
+        to resolved: ResolvedRequest, as encoding: ImageEncoding, ticket: WorkTicket
+    ) async throws -> EncodedAnswer? {
+        let request = try request(resolved, encoding)
+        let check = FreshnessCheck(request)
+        guard case .original = encoding.kind else {
+            guard let kept = await EncodedSlots.find(request, encoding, ticket: ticket)?.found?.kept,
+                case .answers(let rule) = check.verdict(on: kept.provenance.http)
+            else { return nil }
+            return kept.used(by: rule, http: kept.provenance.http)
+        }
+        let mark = request.originals.changes.mark(request.key)
+        guard let stored = await FetchedData.stored(for: request, ticket: ticket),
+            case .answers(let rule) = check.verdict(on: stored.provenance.http)
+        else { return nil }
+        let (coders, options) = (request.coders, request.request.decode)
+        let info = try await request.coordinator.threads.run(ticket: ticket) { context in
+            try coders.plan(stored.data, options: options, context: context).info
+        }
+        return answer(stored.used(by: rule, mark: mark), info)
     }
 
     // MARK: - The source's own bytes
@@ -199,7 +226,7 @@ struct EncodeJob {
         if mayBeKept {
             await slot.refresh(kept, http: http, resolved.cachePolicy)
         } else {
-            await slot.entries.remove(slot.key)
+            await slot.entries.forget(slot.key)
         }
         return .answer(kept.used(by: fetched.provenance.rule, http: http, mayBeKept: mayBeKept))
     }

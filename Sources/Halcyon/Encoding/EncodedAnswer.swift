@@ -87,7 +87,7 @@ extension ImageKey {
         encoder.encode(type: "halcyon.encoded", version: 3)
         encoder.encode(nested: { encode(into: &$0) })
         encoding.encode(into: &encoder)
-        return CacheKey(encoder, name: "\(source)@\(CacheKey(encoder).fileName)").of(user)
+        return CacheKey(encoder, name: "\(source)@\(CacheKey(encoder).fileName)").of(user, isLocal: isOfFile)
     }
 
     /// The disk key of the source's seal, an entry without which no encoding of the source counts.
@@ -95,6 +95,6 @@ extension ImageKey {
         var encoder = KeyEncoder()
         encoder.encode(type: "halcyon.encoded.seal", version: 2)
         encoder.encode(source)
-        return CacheKey(encoder, name: "\(source)@encoded").of(user)
+        return CacheKey(encoder, name: "\(source)@encoded").of(user, isLocal: isOfFile)
     }
 }

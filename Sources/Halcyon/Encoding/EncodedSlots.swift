@@ -39,12 +39,9 @@ extension EncodedSlot {
             let metadata = answer.metadata(seal: seal, http: answer.provenance.http)
             await slot.entries.stage(
                 answer.data, metadata: metadata, for: slot.key, expiration: expiration,
-                reach: answer.provenance.http.reach)
+                reach: answer.provenance.http.reach, claim: slot.claim, isWanted: isWanted)
             // The write may have waited long for room.
-            if !isWanted() {
-                await slot.entries.remove(slot.key)
-                await slot.entries.remove(slot.sealKey)
-            }
+            if !isWanted() { await slot.entries.remove([slot.key, slot.sealKey]) }
         }
     }
 
@@ -67,11 +64,13 @@ extension EncodedSlot {
         let seal = isSealed || here != nil ? UUID().uuidString : self.seal
         await entries.stage(
             Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never, reach: .everywhere)
+        // Other machines find no encoding before they find its seal.
+        await entries.passes.wait(for: sealKey)
         return seal
     }
 
     private func sharedSeal() async -> String? {
-        await entries.sharedEntry(for: sealKey, ticket: WorkTicket()).flatMap(Self.seal)
+        await entries.entry(for: sealKey, in: .stores, ticket: WorkTicket()).flatMap(Self.seal)
     }
 
     fileprivate static func seal(_ entry: CacheEntry) -> String? { String(data: entry.metadata, encoding: .utf8) }
@@ -80,7 +79,7 @@ extension EncodedSlot {
     /// from the slot for all users.
     func refresh(_ answer: EncodedAnswer, http: HTTPCacheMetadata?, _ cachePolicy: CachePolicy) async {
         guard !cachePolicy.writes.isDisjoint(with: .disk) else { return }
-        guard !isForAll || ImageKey.isForAll(http) else { return await entries.remove(key) }
+        guard !isForAll || ImageKey.isForAll(http) else { return await entries.forget(key) }
         await entries.updateMetadata(
             answer.metadata(seal: seal, http: http), for: key, replacing: answer.entry?.metadata,
             expiration: cachePolicy.diskExpiration, reach: http.reach)
@@ -157,8 +156,7 @@ struct EncodedSlots: Sendable {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
         let (key, sealKey) = (imageKey.encodedEntryKey(encoding), imageKey.encodedSealKey)
-        let sealEntry = await entries.entry(for: sealKey, extending: nil, ticket: ticket)
-        let seal = sealEntry.flatMap { String(data: $0.metadata, encoding: .utf8) }
+        let seal = await entries.entry(for: sealKey, ticket: ticket).flatMap(EncodedSlot.seal)
         let slot = EncodedSlot(
             entries: entries, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
             isSealed: seal != nil, removals: removals, isForAll: imageKey.user != resolved.key.user)
@@ -167,8 +165,9 @@ struct EncodedSlots: Sendable {
         else { return (slot, nil) }
         if let kept = EncodedAnswer(entry, at: key, seal: seal) { return (slot, kept) }
         // Another process may have renewed the seal since: that of the stores counts.
-        guard entries.isShared(sealKey), let renewed = await entries.sharedEntry(for: sealKey, ticket: ticket),
-            let seal = String(data: renewed.metadata, encoding: .utf8), seal != slot.seal,
+        guard entries.isShared(sealKey),
+            let seal = await entries.entry(for: sealKey, in: .stores, ticket: ticket).flatMap(EncodedSlot.seal),
+            seal != slot.seal,
             let kept = EncodedAnswer(entry, at: key, seal: seal)
         else { return (slot, nil) }
         var renewedSlot = slot

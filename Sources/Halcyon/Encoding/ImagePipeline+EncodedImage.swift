@@ -1,4 +1,5 @@
 import HalcyonNetwork
+import HalcyonSystem
 
 extension ImagePipeline {
     /// Returns the finished image of a request for a web response: encoded, with media type, ETag and freshness.
@@ -18,6 +19,22 @@ extension ImagePipeline {
             throw ImagePipelineError.wrapping(error, source: request.source)
         }
     }
+
+    /// Returns what `encodedImage(for:as:)` would return from the disk alone; nil if there is nothing that may be used without the
+    /// source's server, or the task is cancelled.
+    ///
+    /// Nothing is fetched, decoded, encoded or waited for but the disk and the stores behind it. A server looks here before it
+    /// lets a request into its queue. It is no load: no event and no metrics tell of it. Only the request's first source is
+    /// looked for.
+    public func cachedEncodedImage(for request: ImageRequest, as encoding: ImageEncoding) async -> EncodedImage? {
+        let ticket = WorkTicket(priority: request.priority)
+        return await withTaskCancellationHandler {
+            await coordinator.keptEncodedImage(
+                ResolvedRequest(request, for: coordinator), as: encoding, ticket: ticket)
+        } onCancel: {
+            ticket.cancel()
+        }
+    }
 }
 
 extension Coordinator {
@@ -31,6 +48,21 @@ extension Coordinator {
             }
             return (result, result.0.provenance)
         }
+        return image(of: answer, resolved, source: source, metrics: metrics)
+    }
+
+    fileprivate func keptEncodedImage(
+        _ resolved: ResolvedRequest, as encoding: ImageEncoding, ticket: WorkTicket
+    ) async -> EncodedImage? {
+        guard let answer = try? await EncodeJob.keptAnswer(to: resolved, as: encoding, ticket: ticket),
+            !Task.isCancelled
+        else { return nil }
+        return image(of: answer, resolved, source: resolved.source, metrics: LoadMetrics())
+    }
+
+    private func image(
+        of answer: EncodedAnswer, _ resolved: ResolvedRequest, source: ImageSource, metrics: LoadMetrics
+    ) -> EncodedImage {
         let provenance = answer.provenance
         let freshness = EncodedFreshness(
             provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,

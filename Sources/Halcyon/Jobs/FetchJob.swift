@@ -316,7 +316,7 @@ struct ServerQuestion {
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.
-                await entries?.remove(entry.key)
+                await entries?.forget(entry.key)
             }
         }
         return FetchedData(

@@ -132,6 +132,20 @@ struct SharedStoreTests {
         #expect(await store.entry(for: key)?.data == entry.data)
     }
 
+    /// The same name may be that of another picture on another machine.
+    @Test func imagesOfFilesStayOnTheirMachine() async throws {
+        let first = machine()
+        var request = ImageRequest(
+            .file(TestFiles.url("png/rgb8.png")), processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        request.cachePolicy = .storeProcessed
+        _ = try await first.pipeline.response(for: request)
+        _ = try await first.pipeline.encodedImage(for: request, as: .webp(quality: 0.8))
+        await settle(first)
+        #expect(await first.diskEntries() > 0)
+        #expect(store.keys.isEmpty)
+        #expect(store.lookUpCount == 0)
+    }
+
     // MARK: - Failing
 
     @Test func aStoreThatCannotBeReachedIsNoStore() async throws {
@@ -177,7 +191,7 @@ struct SharedStoreTests {
     }
 
     @Test func aLookUpThatARemovalOvertakesLeavesNothingOnTheDisk() async throws {
-        let slow = SlowStore(store)
+        let slow = SlowStore(store, holding: .lookUps)
         let url = Self.url
         let writer = machine()
         try writer.serve("png/rgb8.png", headers: Self.fresh)
@@ -194,7 +208,7 @@ struct SharedStoreTests {
     }
 
     @Test func aLookUpDuringARemovalLeavesNothingInTheCaches() async throws {
-        let slow = SlowStore(store, holdsLookUps: false)
+        let slow = SlowStore(store, holding: .removals)
         let (url, writer) = (Self.url, machine())
         try writer.serve("png/rgb8.png", headers: Self.fresh)
         _ = try await writer.pipeline.response(for: url)
@@ -228,6 +242,69 @@ struct SharedStoreTests {
         await settle(first)
         // The machines agree again.
         #expect(try await machine().pipeline.encodedImage(for: request, as: .png).origin == .disk)
+    }
+
+    @Test func aRemovalWaitsForWhatIsOnItsWayToTheStore() async throws {
+        let slow = SlowStore(store, holding: .stores)
+        let url = Self.url
+        let fixture = PipelineFixture(transport: transport, stores: [slow])
+        try fixture.serve("png/rgb8.png", headers: Self.fresh)
+        _ = try await fixture.pipeline.response(for: url)
+        try await slow.isAsked.wait()
+        let removal = Task { await fixture.pipeline.cache.remove(url) }
+        slow.mayAnswer.open()
+        await removal.value
+        #expect(store.keys.isEmpty)
+        #expect(await fixture.diskEntries() == 0)
+    }
+
+    // MARK: - A store that is slow
+
+    @Test func aStoreThatIsSlowDelaysNoRevalidation() async throws {
+        let clock = ManualClock()
+        let slow = SlowStore(store, holding: .updates)
+        let fixture = PipelineFixture(clock: clock.timeSource, transport: transport, stores: [slow])
+        let url = try fixture.serve("png/rgb8.png", headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+        _ = try await fixture.pipeline.response(for: url)
+        await settle(fixture)
+        clock.advance(by: .seconds(61))
+        transport.answer(url, with: .status(304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
+        #expect(try await fixture.pipeline.response(for: url).origin == .revalidated)
+        try await slow.isAsked.wait()
+        slow.mayAnswer.open()
+        await settle(fixture)
+        let key = try #require(store.keys.first)
+        #expect(await store.entry(for: key)?.metadata == fixture.pipeline.cache.storedOriginal(for: url)?.metadata)
+    }
+
+    @Test func aStoreThatIsSlowDelaysNoLoadOfBadBytes() async throws {
+        let (first, slow) = (machine(), SlowStore(store, holding: .removals))
+        let second = PipelineFixture(transport: transport, stores: [slow])
+        let url = try first.serve("png/rgb8.png", headers: Self.fresh)
+        _ = try await first.pipeline.response(for: url)
+        await settle(first)
+        let key = try #require(store.keys.first)
+        let entry = try #require(await store.entry(for: key))
+        try await store.store(
+            Data("no image".utf8), metadata: entry.metadata, extended: Data(), for: key, expiration: .never)
+        #expect(try await second.pipeline.response(for: url).origin == .network)
+        slow.mayAnswer.open()
+        await settle(second)
+        #expect(await store.entry(for: key)?.data == entry.data)
+    }
+
+    @Test func aStoreThatIsSlowDelaysNoWriteToTheDisk() async throws {
+        let slow = SlowStore(store, holding: .stores)
+        let fixture = PipelineFixture(transport: transport, stores: [slow])
+        let url = try fixture.serve("png/rgb8.png", headers: Self.fresh)
+        var request = ImageRequest(url, processors: [.resize(to: PixelSize(16, 16), mode: .fill)])
+        request.cachePolicy = .storeProcessed
+        request.cachePolicy.waitsForStore = true
+        _ = try await fixture.pipeline.response(for: request)
+        #expect(await fixture.diskEntries() == 2)
+        slow.mayAnswer.open()
+        await settle(fixture)
+        #expect(store.keys.count == 2)
     }
 
     private static let url = PipelineFixture.url("png/rgb8.png")
@@ -312,36 +389,49 @@ struct SharedStoreTests {
     }
 }
 
-/// A store whose look-ups wait at a gate, with what they have found, or whose removals do.
+/// A store that lets one kind of calls wait at a gate: look-ups with what they have found, the others before they take effect.
 private final class SlowStore: CacheStore {
+    enum Calls {
+        case lookUps, stores, updates, removals
+    }
+
     let isAsked = ScriptedTransportGate()
     let mayAnswer = ScriptedTransportGate()
     private let store: MemoryCacheStore
-    private let holdsLookUps: Bool
+    private let held: Calls
 
-    init(_ store: MemoryCacheStore, holdsLookUps: Bool = true) {
-        (self.store, self.holdsLookUps) = (store, holdsLookUps)
+    init(_ store: MemoryCacheStore, holding held: Calls) {
+        (self.store, self.held) = (store, held)
+    }
+
+    private func pause(_ calls: Calls) async {
+        guard calls == held else { return }
+        isAsked.open()
+        try? await mayAnswer.wait()
     }
 
     func entry(for key: CacheKey) async -> CacheEntry? {
         let entry = await store.entry(for: key)
-        guard holdsLookUps, entry != nil else { return entry }
-        isAsked.open()
-        try? await mayAnswer.wait()
+        if entry != nil { await pause(.lookUps) }
         return entry
     }
 
     func store(
         _ data: Data, metadata: Data, extended: Data, for key: CacheKey, expiration: StorageExpiration?
     ) async throws {
+        await pause(.stores)
         try await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
     }
 
+    func updateMetadata(
+        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
+    ) async throws -> Bool {
+        await pause(.updates)
+        return try await store.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
+    }
+
     func remove(_ key: CacheKey) async {
-        if !holdsLookUps {
-            isAsked.open()
-            try? await mayAnswer.wait()
-        }
+        await pause(.removals)
         await store.remove(key)
     }
 

@@ -36,8 +36,11 @@ struct CacheStoreContractTests {
         async throws
     {
         let clock = ManualClock()
-        let contract = CacheStoreContract(BrokenStore(fault, time: clock.timeSource)) { clock.advance(by: $0) }
-        let violations = await contract.violations()
+        let store = BrokenStore(fault, time: clock.timeSource)
+        // A store that never answers is waited for; one that breaks another promise ends by itself.
+        let limit: Duration = fault == .neverAnswersCancelled ? .milliseconds(500) : .seconds(300)
+        let violations = await CacheStoreContract(store, limit: limit) { clock.advance(by: $0) }.violations()
+        store.isOver.open()
         #expect(violations.contains { $0.hasPrefix(fault.promise) }, "\(violations)")
     }
 }
@@ -56,6 +59,10 @@ private final class PlainStore: CacheStore {
         try await store.store(data, metadata: metadata, extended: extended, for: key, expiration: expiration)
     }
 
+    func updateMetadata(
+        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
+    ) async throws -> Bool { false }
+
     func remove(_ key: CacheKey) async { await store.remove(key) }
 
     func clear() async { await store.clear() }
@@ -66,7 +73,7 @@ private final class BrokenStore: CacheStore {
     enum Fault: String, CaseIterable {
         case cutsBytes, mixesKeys, forgetsNothing, neverExpires, keepsFormer, losesMetadata, ignoresFormer,
             clearsNothing
-        case grantsEverybody, neverContains, throwsAtEmpty
+        case grantsEverybody, neverContains, throwsAtEmpty, mixesVersions, neverAnswersCancelled, makesOfMetadata
 
         var promise: String {
             switch self {
@@ -75,7 +82,9 @@ private final class BrokenStore: CacheStore {
             case .forgetsNothing: "an entry that was removed"
             case .neverExpires: "an entry that has expired"
             case .keepsFormer: "a later entry replaces"
-            case .ignoresFormer: "metadata are replaced alone"
+            case .mixesVersions: "entries stored at the same time are whole"
+            case .neverAnswersCancelled: "a cancelled task ends"
+            case .ignoresFormer, .makesOfMetadata: "metadata are replaced alone"
             case .clearsNothing: "nothing is found in a cleared store"
             case .grantsEverybody: "a claim has one holder"
             }
@@ -86,6 +95,10 @@ private final class BrokenStore: CacheStore {
 
     private let store: MemoryCacheStore
     private let fault: Fault
+    /// The first bytes that were stored since the store was cleared.
+    private let first = Lock(Data())
+    /// Opened at the end of the test, for what never ends.
+    let isOver = ScriptedTransportGate()
 
     init(_ fault: Fault, time: TimeSource) { (self.fault, store) = (fault, MemoryCacheStore(time: time)) }
 
@@ -94,10 +107,13 @@ private final class BrokenStore: CacheStore {
     }
 
     func entry(for key: CacheKey) async -> CacheEntry? {
+        if fault == .neverAnswersCancelled, Task.isCancelled { await Task { try? await isOver.wait() }.value }
         guard let entry = await store.entry(for: self.key(key)) else { return nil }
+        var data = entry.data
+        if fault == .cutsBytes { data = data.prefix(4000) }
+        if fault == .mixesVersions { data = first.withLock { $0.prefix(500) } + data.dropFirst(500) }
         return CacheEntry(
-            data: fault == .cutsBytes ? entry.data.prefix(4000) : entry.data,
-            metadata: fault == .losesMetadata ? Data() : entry.metadata, extended: entry.extended,
+            data: data, metadata: fault == .losesMetadata ? Data() : entry.metadata, extended: entry.extended,
             keptUntil: entry.keptUntil, storedAt: entry.storedAt)
     }
 
@@ -109,6 +125,7 @@ private final class BrokenStore: CacheStore {
     func store(
         _ data: Data, metadata: Data, extended: Data, for key: CacheKey, expiration: StorageExpiration?
     ) async throws {
+        first.withLock { if $0.isEmpty { $0 = data } }
         if fault == .throwsAtEmpty, data.isEmpty { throw Refusal() }
         if fault == .keepsFormer, await entry(for: key) != nil { return }
         try await store.store(
@@ -119,7 +136,11 @@ private final class BrokenStore: CacheStore {
     func updateMetadata(
         _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?
     ) async throws -> Bool {
-        try await store.updateMetadata(
+        if fault == .makesOfMetadata, await !contains(key) {
+            try await self.store(Data(), metadata: metadata, extended: Data(), for: key, expiration: expiration)
+            return false
+        }
+        return try await store.updateMetadata(
             metadata, for: self.key(key), replacing: fault == .ignoresFormer ? nil : former, expiration: expiration)
     }
 
@@ -128,6 +149,7 @@ private final class BrokenStore: CacheStore {
     }
 
     func clear() async {
+        first.withLock { $0 = Data() }
         if fault != .clearsNothing { await store.clear() }
     }
 

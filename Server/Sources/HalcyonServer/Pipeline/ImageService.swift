@@ -216,9 +216,7 @@ final class ImageService: Sendable {
     ) async throws -> EncodedImage {
         let (request, key) = request(for: plan, facts, address)
         if let known = answers.value(for: key) { return known }
-        var kept = request
-        kept.cachePolicy.allowsNetwork = false
-        var found = try? await pipeline.encodedImage(for: kept, as: plan.encoding)
+        var found = await pipeline.cachedEncodedImage(for: request, as: plan.encoding)
         try Task.checkCancellation()
         if found == nil {
             found = try await worked(request, facts, address, as: plan.encoding, cost: plan.cost) {

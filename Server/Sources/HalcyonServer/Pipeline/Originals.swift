@@ -133,11 +133,10 @@ final class Originals: Sendable {
     func facts(at address: Address) async throws -> SourceFacts {
         if let known = knownFacts(at: address) { return known }
         let original: EncodedImage
-        if let kept = try? await pipeline.encodedImage(for: Self.onlyKept(address.request), as: .original),
-            kept.origin != .stale
-        {
+        if let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original) {
             original = kept
         } else {
+            try Task.checkCancellation()
             original = try await transferred(address)
         }
         return try await remember(original, at: address)
@@ -155,13 +154,6 @@ final class Originals: Sendable {
             return try await transfer()
         }
         return try await hosts.withPlace(at: host.lowercased(), for: key) { try await transfer() }
-    }
-
-    /// The request for bytes that a cache has, and that may be used without asking.
-    private static func onlyKept(_ request: ImageRequest) -> ImageRequest {
-        var request = request
-        request.cachePolicy.allowsNetwork = false
-        return request
     }
 
     private func remember(_ original: EncodedImage, at address: Address) async throws -> SourceFacts {
@@ -205,8 +197,8 @@ final class Originals: Sendable {
     /// - Throws: `Failure.notKept`, `Failure.changed`. The source's server is not waited for.
     fileprivate func keptOriginal(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
         if facts.original != nil || address.lastModified != nil { return try await original(of: facts, at: address) }
-        guard let kept = try? await pipeline.encodedImage(for: Self.onlyKept(address.request), as: .original),
-            kept.origin != .stale, kept.etag == facts.hash
+        guard let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original),
+            kept.etag == facts.hash
         else {
             try Task.checkCancellation()
             throw Failure.notKept

@@ -1,14 +1,13 @@
-import HalcyonCache
 import HalcyonSystem
 
 /// A queue of background stores, bounded by the bytes that they hold. Only the end of the program waits for them.
 ///
 /// A slow disk or busy processors must neither delay a finished image nor fill the memory with pending writes. Stores to one
 /// key run in order, and none takes effect after a newer one or a removal.
-final class StoreQueue: Sendable {
+package final class StoreQueue: Sendable {
     /// Performs a store. It must check that the store is still wanted before it takes effect, and revert it if it is not wanted
     /// any more afterwards.
-    typealias Work = @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void
+    package typealias Work = @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void
 
     private struct Stores {
         let newest: Int
@@ -35,7 +34,7 @@ final class StoreQueue: Sendable {
     /// Creates a queue.
     ///
     /// - Parameter limit: the number of bytes that may wait at the same time.
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
@@ -44,7 +43,7 @@ final class StoreQueue: Sendable {
     /// - Parameter isForced: whether it is accepted beyond the limit, because a caller waits for it.
     /// - Returns: false if there is no room for it now.
     @discardableResult
-    func add(bytes: Int, to key: CacheKey, isForced: Bool = false, _ work: @escaping Work) -> Bool {
+    package func add(bytes: Int, to key: CacheKey, isForced: Bool = false, _ work: @escaping Work) -> Bool {
         state.withLock { state in
             // A single store may be larger than the limit.
             guard isForced || state.pending.isEmpty || state.bytes + bytes <= limit else { return false }
@@ -64,13 +63,16 @@ final class StoreQueue: Sendable {
     }
 
     /// Whether a store to a key is in progress.
-    func isPending(_ key: CacheKey) -> Bool { state.withLock { $0.stores[key] != nil } }
+    package func isPending(_ key: CacheKey) -> Bool { state.withLock { $0.stores[key] != nil } }
+
+    /// Waits until the stores to a key that were added so far have ended.
+    package func wait(for key: CacheKey) async { await state.withLock { $0.stores[key]?.task }?.value }
 
     /// Marks the stores in progress to a key as not wanted any more.
     ///
     /// - Returns: a task that ends with them; nil if there are none.
     @discardableResult
-    func void(_ key: CacheKey) -> Task<Void, Never>? {
+    package func void(_ key: CacheKey) -> Task<Void, Never>? {
         state.withLock { state in
             state.stores[key]?.isVoid = true
             return state.stores[key]?.task
@@ -78,7 +80,7 @@ final class StoreQueue: Sendable {
     }
 
     /// Marks all stores in progress as not wanted any more.
-    func voidAll() {
+    package func voidAll() {
         state.withLock { state in
             for key in state.stores.keys { state.stores[key]?.isVoid = true }
         }
@@ -102,8 +104,13 @@ final class StoreQueue: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
+    /// Waits until all stores that were added so far have ended, also if the task is cancelled.
+    package func drainAll() async {
+        for task in state.withLock({ $0.stores.values.map(\.task) }) { await task.value }
+    }
+
     /// Waits until all stores that were added so far have ended, or until the task is cancelled.
-    func drain() async {
+    package func drain() async {
         let (id, last) = state.withLock { state in
             let last = state.lastNumber
             state.lastNumber += 1
