@@ -33,8 +33,21 @@ struct ThumbnailsOfAServer {
         let body: Data
     }
 
-    func answer(to url: URL, accept: String, ifNoneMatch: String?) async throws -> Answer {
-        let request = ImageRequest(url, processors: [.resize(to: PixelSize(320, 320), mode: .fit)])
+    func thumbnail(of address: String?, width: String?, height: String?) -> ImageRequest? {
+        // Neither files of this machine nor `data:` URLs.
+        guard let address, case .remote(let url) = ImageSource(string: address),
+            let width = Int(width ?? "320"), let height = Int(height ?? "\(width)"),
+            (1...2048).contains(width), (1...2048).contains(height)
+        else { return nil }
+        var request = ImageRequest(url, processors: [.resize(to: PixelSize(width, height), mode: .fit)])
+        request.decode.limits.maximumPixels = 50_000_000
+        request.network.totalTimeout = .seconds(20)
+        // An answer is found encoded; its pixels are of no use after that.
+        request.cachePolicy.writes.remove(.memory)
+        return request
+    }
+
+    func answer(to request: ImageRequest, accept: String, ifNoneMatch: String?) async throws -> Answer {
         let encoding: ImageEncoding = accept.contains("image/webp") ? .webp(quality: 0.8) : .jpeg(quality: 0.82)
         let encoded = try await pipeline.encodedImage(for: request, as: encoding)
         let fields = [
