@@ -1,11 +1,14 @@
--- Asks for each path of a list once, and stops. Arguments: the list, and a name of the results.
-local requests, given, answered, ready = {}, 0, 0, {}
-statuses = ""
-local counts = {}
-local threads = {}
+-- Asks for each path of a list once, and ends the program with the last answer. Argument: the list.
+local ffi = require("ffi")
+ffi.cdef "typedef struct { long seconds, microseconds; } moment; int gettimeofday(moment *, void *);"
 
-function setup(thread)
-    table.insert(threads, thread)
+local requests, given, answered, ready, began = {}, 0, 0, {}, nil
+local counts = {}
+
+local function now()
+    local moment = ffi.new("moment")
+    ffi.C.gettimeofday(moment, nil)
+    return tonumber(moment.seconds) + tonumber(moment.microseconds) / 1e6
 end
 
 function init(args)
@@ -16,6 +19,7 @@ end
 
 -- A connection gets its path here; those for which none is left wait for the end.
 function delay()
+    began = began or now()
     if given >= #requests then return 1000000 end
     given = given + 1
     ready[#ready + 1] = given
@@ -29,18 +33,11 @@ end
 function response(status, headers, body)
     answered = answered + 1
     counts[status] = (counts[status] or 0) + 1
-    if answered == #requests then
-        local parts = {}
-        for code, count in pairs(counts) do parts[#parts + 1] = string.format('"%d": %d', code, count) end
-        statuses = table.concat(parts, ", ")
-        wrk.thread:stop()
-    end
-end
-
-function done(summary, latency, requests)
-    local errors = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
+    if answered < #requests then return end
+    local parts = {}
+    for code, count in pairs(counts) do parts[#parts + 1] = string.format('"%d": %d', code, count) end
     io.write(string.format(
-        '\nRESULT {"requests": %d, "seconds": %f, "bytes": %d, "median": %f, "p99": %f, "errors": %d, "statuses": {%s}}\n',
-        summary.requests, summary.duration / 1e6, summary.bytes, latency:percentile(50) / 1e6, latency:percentile(99) / 1e6,
-        errors, threads[1]:get("statuses")))
+        '\nRESULT {"requests": %d, "seconds": %f, "statuses": {%s}}\n', answered, now() - began, table.concat(parts, ", ")))
+    io.flush()
+    os.exit(0)
 end

@@ -186,7 +186,7 @@ class Halcyon(Server):
             **{f"HALCYON_{key.upper()}": value for key, value in settings.items()},
         }
         super().__init__(
-            name, [os.environ["HALCYON_SERVER"]], port, {key: str(value) for key, value in environment.items()}, wrap)
+            name, [os.environ["BENCH_PROGRAM"]], port, {key: str(value) for key, value in environment.items()}, wrap)
 
     def start(self, ready="/ready"):
         return super().start(ready)

@@ -1,4 +1,5 @@
 import HalcyonNetwork
+import HalcyonSystem
 
 extension ImagePipeline {
     /// Returns the finished image of a request for a web response: encoded, with media type, ETag and freshness.
@@ -18,6 +19,35 @@ extension ImagePipeline {
             throw ImagePipelineError.wrapping(error, source: request.source)
         }
     }
+
+    /// Returns an encoding that the disk or a store has and that may be used without asking the source's server; nil if there is
+    /// none, if the request does not read the disk, and for `ImageEncoding.original`.
+    ///
+    /// A look-up and no load: nothing is fetched or made, alternatives are not tried, and it is not shared, traced or
+    /// counted among the pipeline's events. It takes a part of the time of `encodedImage(for:as:)`, and a file that the kernel
+    /// has in memory is read without a change of threads, which suits a server whose answers are on the disk.
+    public func keptEncodedImage(for request: ImageRequest, as encoding: ImageEncoding) async -> EncodedImage? {
+        let asked = ResolvedRequest(request, for: coordinator)
+        let resolved = (encoding.isOfSource ? asked.ofSource : asked).changing { $0.showsNothing() }
+        guard encoding != .original, (try? resolved.request.validate()) != nil,
+            let kept = await EncodedSlots.find(resolved, encoding, ticket: WorkTicket())?.found?.kept,
+            case .answers(let rule) = FreshnessCheck(resolved).verdict(on: kept.provenance.http)
+        else { return nil }
+        let answer = kept.used(by: rule, http: kept.provenance.http)
+        return EncodedImage(answer, of: resolved, from: resolved.source, metrics: LoadMetrics())
+    }
+}
+
+extension EncodedImage {
+    fileprivate init(
+        _ answer: EncodedAnswer, of resolved: ResolvedRequest, from source: ImageSource, metrics: LoadMetrics
+    ) {
+        let provenance = answer.provenance
+        let freshness = EncodedFreshness(
+            provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,
+            now: resolved.coordinator.configuration.clock.now)
+        self.init(freshness: freshness, source: source, metrics: metrics, answer: answer)
+    }
 }
 
 extension Coordinator {
@@ -31,10 +61,6 @@ extension Coordinator {
             }
             return (result, result.0.provenance)
         }
-        let provenance = answer.provenance
-        let freshness = EncodedFreshness(
-            provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,
-            now: configuration.clock.now)
-        return EncodedImage(freshness: freshness, source: source, metrics: metrics, answer: answer)
+        return EncodedImage(answer, of: resolved, from: source, metrics: metrics)
     }
 }
