@@ -79,7 +79,7 @@ def run():
         rate = asyncio.run(_for_a_while(
             fleet, paths, check, seconds, (lambda state: trouble(fleet, state)) if trouble else None, state))
         report.note("chaos", phase=what, rate=rate, seconds=seconds, statuses=dict(check.statuses), kills=state["kills"],
-                    stops=state["stops"])
+                    stops=state["stops"], failures=check.failures, proxy=fleet.complaints())
         _row(what, check)
         fleet.stop()
         return rate

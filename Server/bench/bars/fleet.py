@@ -34,6 +34,11 @@ server {{ listen 127.0.0.1:%PORT% backlog=1024;
         for server in [self.front, *self.servers]:
             server.stop()
 
+    def complaints(self):
+        """The last lines of nginx's log that tell of answers without a picture."""
+        lines = (RUN / self.front.name / "error.log").read_text(errors="replace").splitlines()
+        return [line[20:400] for line in lines if "connect() failed" not in line][-5:]
+
     def sum(self, beginning):
         """The sum of all series whose names begin so, over all processes."""
         return sum(value for server in self.servers for name, value in server.metrics().items() if name.startswith(beginning))
@@ -58,6 +63,8 @@ class Check:
 
     def __init__(self):
         self.expected, self.statuses, self.wrong = {}, collections.Counter(), 0
+        #: The first answers that are no pictures.
+        self.failures = []
 
     def learn(self, wanted, source):
         """Makes all answers by one process without a cache that others see."""
@@ -74,6 +81,8 @@ class Check:
 
     def __call__(self, path, status, body):
         self.statuses[status] += 1
+        if status != 200 and len(self.failures) < 10:
+            self.failures.append((status, body[:300].decode(errors="replace")))
         if status == 200 and self.expected.get(path) != digest(body):
             self.wrong += 1
 
