@@ -52,7 +52,7 @@ extension RedisStore {
         /// The maximum number of removals that wait for a server which is gone. Default: 10,000, of about 100 bytes each. With
         /// one more, all entries are removed once it is back.
         public var maximumPendingRemovals: Int
-        /// The time after which the claim of a process that has died ends. Default: 10 s. A living holder renews it.
+        /// The time after which the claim of a process that has died ends. Default: 2 s. A living holder renews it.
         public var leaseDuration: Duration
         /// The time for which a claim is renewed at most. Default: 2 minutes.
         public var maximumClaim: Duration
@@ -74,7 +74,7 @@ extension RedisStore {
             maximumQueuedBytes: Int = 32 << 20,
             lifetime: Duration = .seconds(30 * 86_400),
             maximumPendingRemovals: Int = 10_000,
-            leaseDuration: Duration = .seconds(10),
+            leaseDuration: Duration = .seconds(2),
             maximumClaim: Duration = .seconds(120),
             claimWait: Duration = .seconds(5)
         ) {

@@ -31,13 +31,13 @@ struct EncodeJob {
         return answer
     }
 
-    private static func request(_ resolved: ResolvedRequest, _ encoding: ImageEncoding) throws -> ResolvedRequest {
+    nonisolated private static func request(_ resolved: ResolvedRequest, _ encoding: ImageEncoding) throws -> ResolvedRequest {
         try resolved.request.validate()
         return (encoding.isOfSource ? resolved.ofSource : resolved).changing { $0.showsNothing() }
     }
 
     /// Returns the answer that a cache has, as long as it may be used without asking anybody.
-    static func keptAnswer(
+    nonisolated static func keptAnswer(
         to resolved: ResolvedRequest, as encoding: ImageEncoding, ticket: WorkTicket
     ) async throws -> EncodedAnswer? {
         let request = try request(resolved, encoding)
@@ -66,7 +66,7 @@ struct EncodeJob {
         return Self.answer(fetched, info)
     }
 
-    private static func answer(_ fetched: FetchedData, _ info: ImageInfo) -> EncodedAnswer {
+    nonisolated private static func answer(_ fetched: FetchedData, _ info: ImageInfo) -> EncodedAnswer {
         EncodedAnswer(
             data: fetched.data, mediaType: info.format.mimeType, size: info.size, provenance: fetched.provenance)
     }

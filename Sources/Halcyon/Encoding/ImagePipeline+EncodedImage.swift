@@ -25,15 +25,28 @@ extension ImagePipeline {
     ///
     /// Nothing is fetched, decoded, encoded or waited for but the disk and the stores behind it. A server looks here before it
     /// lets a request into its queue. It is no load: no event and no metrics tell of it. Only the request's first source is
-    /// looked for.
+    /// looked for. A file that the kernel has in memory is read without a change of threads.
     public func cachedEncodedImage(for request: ImageRequest, as encoding: ImageEncoding) async -> EncodedImage? {
-        let ticket = WorkTicket(priority: request.priority)
-        return await withTaskCancellationHandler {
-            await coordinator.keptEncodedImage(
-                ResolvedRequest(request, for: coordinator), as: encoding, ticket: ticket)
+        let (resolved, ticket) = (ResolvedRequest(request, for: coordinator), WorkTicket(priority: request.priority))
+        let answer = await withTaskCancellationHandler {
+            try? await EncodeJob.keptAnswer(to: resolved, as: encoding, ticket: ticket)
         } onCancel: {
             ticket.cancel()
         }
+        guard let answer, !Task.isCancelled else { return nil }
+        return EncodedImage(answer, of: resolved, from: resolved.source, metrics: LoadMetrics())
+    }
+}
+
+extension EncodedImage {
+    fileprivate init(
+        _ answer: EncodedAnswer, of resolved: ResolvedRequest, from source: ImageSource, metrics: LoadMetrics
+    ) {
+        let provenance = answer.provenance
+        let freshness = EncodedFreshness(
+            provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,
+            now: resolved.coordinator.configuration.clock.now)
+        self.init(freshness: freshness, source: source, metrics: metrics, answer: answer)
     }
 }
 
@@ -48,25 +61,6 @@ extension Coordinator {
             }
             return (result, result.0.provenance)
         }
-        return image(of: answer, resolved, source: source, metrics: metrics)
-    }
-
-    fileprivate func keptEncodedImage(
-        _ resolved: ResolvedRequest, as encoding: ImageEncoding, ticket: WorkTicket
-    ) async -> EncodedImage? {
-        guard let answer = try? await EncodeJob.keptAnswer(to: resolved, as: encoding, ticket: ticket),
-            !Task.isCancelled
-        else { return nil }
-        return image(of: answer, resolved, source: resolved.source, metrics: LoadMetrics())
-    }
-
-    private func image(
-        of answer: EncodedAnswer, _ resolved: ResolvedRequest, source: ImageSource, metrics: LoadMetrics
-    ) -> EncodedImage {
-        let provenance = answer.provenance
-        let freshness = EncodedFreshness(
-            provenance.http, isNotStored: !provenance.mayBeKept, isOfUser: resolved.key.user != nil,
-            now: configuration.clock.now)
-        return EncodedImage(freshness: freshness, source: source, metrics: metrics, answer: answer)
+        return EncodedImage(answer, of: resolved, from: source, metrics: metrics)
     }
 }

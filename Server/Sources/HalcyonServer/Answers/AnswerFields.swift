@@ -13,8 +13,9 @@ struct AnswerFields {
     let now: Date
     /// The fields of the request.
     let request: HTTPFields
-    /// The value of `Content-Disposition`, where it is known already.
+    /// The value of `Content-Disposition` and the body, where they are known already.
     var knownDisposition: String?
+    var knownBody: ByteBuffer?
 
     /// Scripts in a vector run nowhere, and it loads nothing.
     static let vectorPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
@@ -45,6 +46,9 @@ struct AnswerFields {
                 return Response(status: .rangeNotSatisfiable, headers: headers)
             }
         }
+        if let knownBody, status == .ok {
+            return Response(status: status, headers: headers, body: Self.body(knownBody))
+        }
         return Response(status: status, headers: headers, body: Self.body(body, answer.share))
     }
 
@@ -65,6 +69,18 @@ struct AnswerFields {
             }
             try await writer.finish(nil)
             withExtendedLifetime(share) {}
+        }
+    }
+
+    /// Returns a body in the memory that it is in.
+    private static func body(_ buffer: ByteBuffer) -> ResponseBody {
+        guard buffer.readableBytes > slice else { return ResponseBody(byteBuffer: buffer) }
+        return ResponseBody(contentLength: buffer.readableBytes) { writer in
+            var rest = buffer
+            while let part = rest.readSlice(length: min(slice, rest.readableBytes)), part.readableBytes > 0 {
+                try await writer.write(part)
+            }
+            try await writer.finish(nil)
         }
     }
 

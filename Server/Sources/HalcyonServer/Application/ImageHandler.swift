@@ -67,11 +67,15 @@ struct ImageHandler: Sendable {
         guard target.utf8.count <= ImageJob.Bounds.path else { throw ImageURLError.tooLong }
         let now = Int64(time.now.timeIntervalSince1970)
         let key = warm.key(target, request.headers)
-        if let key, let (entry, answer) = warm.entry(for: key, service.originals, now: now) {
-            subject = entry.job.source
-            var fields = self.fields(answer, entry.job, request.headers)
-            fields.knownDisposition = entry.disposition
-            return fields.response()
+        if let key {
+            var found = warm.answer(inMemoryFor: key, service.originals, now: now)
+            if found == nil { found = await warm.answer(keptFor: key, service, now: now) }
+            if let found {
+                subject = found.recipe.job.source
+                var fields = self.fields(found.answer, found.recipe.job, request.headers)
+                (fields.knownDisposition, fields.knownBody) = (found.recipe.disposition, found.body)
+                return fields.response()
+            }
         }
         let isInfo = target.hasPrefix(Self.infoPrefix)
         let (stated, ignoresQuery) = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
@@ -104,7 +108,8 @@ struct ImageHandler: Sendable {
                 service.originals.knownFacts(at: address)?.hash == answer.facts.hash
             {
                 warm.insert(
-                    .init(answer, job, address, disposition: ready.disposition), for: key, ignoresQuery: ignoresQuery)
+                    .init(answer, job, address, disposition: ready.disposition), answer.encoded, for: key,
+                    ignoresQuery: ignoresQuery)
             }
             return ready.response()
         } catch {

@@ -200,12 +200,12 @@ public struct ServerApplication: Sendable {
     /// The connections: their bounds, and the server's patience.
     private var channel: HTTPServerBuilder {
         let patience = TimeAmount(configuration.http.writeTimeout)
-        return .http1(
-            configuration: .init(
-                additionalChannelHandlers: [ConnectionWatch(writeTimeout: patience)],
-                idleTimeout: TimeAmount(configuration.http.idleTimeout),
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: ImageJob.Bounds.path, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100)))
+        let http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ConnectionWatch(writeTimeout: patience)],
+            idleTimeout: TimeAmount(configuration.http.idleTimeout),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: ImageJob.Bounds.path, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
+        return HTTPServerBuilder { ConnectionChannel(channel: HTTP1Channel(responder: $0, configuration: http)) }
     }
 }
 

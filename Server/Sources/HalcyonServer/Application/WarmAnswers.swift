@@ -3,8 +3,10 @@ import HalcyonCache
 import HalcyonSystem
 import HTTPTypes
 import ImageURLs
+import NIOCore
 
-/// The answers that are ready for the same request once more: no URL is parsed, no signature computed and no plan made for them.
+/// The answers that are ready for the same request once more: no URL is parsed, no signature computed and no plan made for them. Their
+/// bytes are in memory, or their place in the caches is known.
 ///
 /// They hold as long as the facts about their source do, and a file has its stamp. Requests are the same if their targets and the
 /// fields by which answers differ are.
@@ -17,25 +19,52 @@ struct WarmAnswers: Sendable {
         let hints: [String?]
     }
 
-    /// An answer, and all that a check and its fields need.
-    final class Entry: Sendable {
-        let answer: ImageAnswer
+    /// All about an answer that a check and its fields need, but for its bytes.
+    final class Recipe: Sendable {
         let job: ImageJob
         let address: Originals.Address
         let disposition: String
+        /// The hash of the source's bytes.
+        let hash: String
+        let format: ImageFormat
+        let place: ImageAnswer.Place?
 
         init(_ answer: ImageAnswer, _ job: ImageJob, _ address: Originals.Address, disposition: String) {
-            (self.answer, self.job, self.address, self.disposition) = (answer, job, address, disposition)
+            (self.job, self.address, self.disposition) = (job, address, disposition)
+            (hash, format, place) = (answer.facts.hash, answer.format, answer.place)
         }
     }
 
+    /// An answer in memory, with its bytes as a connection takes them.
+    private final class Entry: Sendable {
+        let recipe: Recipe
+        let encoded: EncodedImage
+        let body: ByteBuffer
+
+        init(_ recipe: Recipe, _ encoded: EncodedImage) {
+            (self.recipe, self.encoded, body) = (recipe, encoded, ByteBuffer(bytes: encoded.data))
+        }
+    }
+
+    /// An answer that holds, with the facts that hold now.
+    struct Found {
+        let recipe: Recipe
+        let answer: ImageAnswer
+        var body: ByteBuffer?
+    }
+
     private let entries: MemoryCache<Key, Entry>
+    private let recipes: MemoryCache<Key, Recipe>
+    /// The cost of all answers in memory.
+    private let limit: Int
     private let configuration: ServerConfiguration.Answer
     private let passedNames: [HTTPField.Name]
 
     init(_ configuration: ServerConfiguration, time: TimeSource) {
-        entries = MemoryCache(
-            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 2), timeSource: time)
+        // The bytes are there twice, and once more among the encodings, as long as those are in memory too.
+        limit = configuration.cache.memoryBytes / 3 * 2
+        entries = MemoryCache(configuration: MemoryCacheConfiguration(costLimit: limit), timeSource: time)
+        recipes = MemoryCache(configuration: MemoryCacheConfiguration(costLimit: 16 << 20), timeSource: time)
         self.configuration = configuration.answer
         passedNames = configuration.source.passHeaders.compactMap { HTTPField.Name($0) }
     }
@@ -54,26 +83,56 @@ struct WarmAnswers: Sendable {
 
     private static func withoutQuery(_ key: Key) -> Key {
         var key = key
-        key.target = String(key.target.prefix { $0 != "?" })
         key.ignoresQuery = true
+        if let mark = key.target.utf8.firstIndex(of: UInt8(ascii: "?")) { key.target = String(key.target[..<mark]) }
         return key
     }
 
-    /// Returns the answer to a request if it still holds, with the facts that hold now.
-    func entry(for key: Key, _ originals: Originals, now: Int64) -> (entry: Entry, answer: ImageAnswer)? {
+    /// Returns the answer to a request if it is in memory and still holds.
+    func answer(inMemoryFor key: Key, _ originals: Originals, now: Int64) -> Found? {
         guard let entry = entries.value(for: Self.withoutQuery(key)) ?? entries.value(for: key),
-            !entry.job.isExpired(now: now),
-            let facts = originals.knownFacts(at: entry.address), facts.hash == entry.answer.facts.hash,
-            originals.isCurrent(entry.address)
+            let facts = Self.facts(of: entry.recipe, originals, now: now)
         else { return nil }
-        let answer = ImageAnswer(
-            encoded: entry.answer.encoded, format: entry.answer.format, isOriginal: false, facts: facts)
-        return (entry, answer)
+        return Found(recipe: entry.recipe, answer: Self.answer(entry.recipe, entry.encoded, facts), body: entry.body)
+    }
+
+    /// Returns the answer to a request if the disk or the machines' store has it and it still holds.
+    func answer(keptFor key: Key, _ service: ImageService, now: Int64) async -> Found? {
+        let short = Self.withoutQuery(key)
+        var (recipe, place) = (recipes.value(for: short), short)
+        if recipe == nil { (recipe, place) = (recipes.value(for: key), key) }
+        guard let recipe, let kept = recipe.place, Self.facts(of: recipe, service.originals, now: now) != nil,
+            let encoded = await service.keptEncoding(at: kept),
+            // They may have changed meanwhile.
+            let facts = Self.facts(of: recipe, service.originals, now: now)
+        else { return nil }
+        insert(recipe, encoded, for: place)
+        return Found(recipe: recipe, answer: Self.answer(recipe, encoded, facts))
+    }
+
+    /// Returns the facts about the source of an answer; nil if the answer does not hold any more.
+    private static func facts(of recipe: Recipe, _ originals: Originals, now: Int64) -> SourceFacts? {
+        guard !recipe.job.isExpired(now: now), let facts = originals.knownFacts(at: recipe.address),
+            facts.hash == recipe.hash, originals.isCurrent(recipe.address)
+        else { return nil }
+        return facts
+    }
+
+    private static func answer(_ recipe: Recipe, _ encoded: EncodedImage, _ facts: SourceFacts) -> ImageAnswer {
+        ImageAnswer(encoded: encoded, format: recipe.format, isOriginal: false, facts: facts, place: recipe.place)
     }
 
     /// - Parameter ignoresQuery: whether the query of the target has no part in the answer.
-    func insert(_ entry: Entry, for key: Key, ignoresQuery: Bool) {
+    func insert(_ recipe: Recipe, _ encoded: EncodedImage, for key: Key, ignoresQuery: Bool) {
         let key = ignoresQuery ? Self.withoutQuery(key) : key
-        entries.insert(entry, for: key, cost: entry.answer.encoded.data.count + key.target.utf8.count + 1024)
+        if recipe.place != nil { recipes.insert(recipe, for: key, cost: key.target.utf8.count + 2048) }
+        insert(recipe, encoded, for: key)
+    }
+
+    private func insert(_ recipe: Recipe, _ encoded: EncodedImage, for key: Key) {
+        let cost = 2 * encoded.data.count + key.target.utf8.count + 1024
+        // The cache's own bound, before the bytes are copied.
+        guard cost <= limit / 2 else { return }
+        entries.insert(Entry(recipe, encoded), for: key, cost: cost)
     }
 }

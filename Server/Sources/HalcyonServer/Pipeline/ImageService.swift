@@ -4,6 +4,7 @@ import HalcyonCache
 import HalcyonSystem
 import ImageURLs
 import NIOPosix
+import Synchronization
 
 /// An encoded answer, and what its fields depend on.
 struct ImageAnswer: Sendable {
@@ -15,6 +16,14 @@ struct ImageAnswer: Sendable {
     var others: [SourceFacts] = []
     /// The share of an original's bytes, which last until the client has taken them.
     var share: HeldBytes.Share?
+    /// The place of an encoding in the caches; nil for originals.
+    var place: Place?
+
+    /// The request and the encoding by which the caches know an answer.
+    struct Place: Sendable {
+        let request: ImageRequest
+        let encoding: ImageEncoding
+    }
 }
 
 /// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
@@ -29,6 +38,8 @@ final class ImageService: Sendable {
     let originals: Originals
     /// The places of decodes and encodes, by their pixels.
     let work: CostQueue<AnswerKey>
+    /// The answers that the disk or the machines' store had.
+    let keptAnswers = Atomic(0)
     private let configuration: ServerConfiguration
     private let answers: MemoryCache<AnswerKey, EncodedImage>
     private let reports: MemoryCache<String, ImageReport>
@@ -48,7 +59,7 @@ final class ImageService: Sendable {
                 working: queue.pixels, waitingCount: queue.waiting, waitingCost: queue.waitingPixels,
                 waitingTime: queue.waitingTime), time: time)
         answers = MemoryCache(
-            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 2), timeSource: time)
+            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 3), timeSource: time)
         marks = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: 16 << 20, timeToLive: .seconds(3600)), timeSource: time)
         ownMark = try configuration.answer.watermark.map {
@@ -74,9 +85,11 @@ final class ImageService: Sendable {
         }
         let plan = try plan(job, facts, trimmed, [:], accept)
         guard !plan.isOriginal else { return nil }
-        let (_, key) = request(for: plan, facts, address)
+        let (request, key) = request(for: plan, facts, address)
         return answers.value(for: key).map {
-            ImageAnswer(encoded: $0, format: plan.format, isOriginal: false, facts: facts)
+            ImageAnswer(
+                encoded: $0, format: plan.format, isOriginal: false, facts: facts,
+                place: .init(request: request, encoding: plan.encoding))
         }
     }
 
@@ -106,8 +119,11 @@ final class ImageService: Sendable {
                 encoded: original, format: plan.format, isOriginal: true, facts: facts, share: share)
         }
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
-        let encoded = try await encoded(plan, facts, address, isStored: isStored)
-        return ImageAnswer(encoded: encoded, format: plan.format, isOriginal: false, facts: facts, others: others)
+        let (request, key) = request(for: plan, facts, address)
+        let encoded = try await encoded(plan, request, key, facts, address, isStored: isStored)
+        return ImageAnswer(
+            encoded: encoded, format: plan.format, isOriginal: false, facts: facts, others: others,
+            place: isStored ? .init(request: request, encoding: plan.encoding) : nil)
     }
 
     private func plan(
@@ -211,12 +227,19 @@ final class ImageService: Sendable {
         return (request, AnswerKey(image: pipeline.key(for: request), encoding: plan.encoding))
     }
 
+    /// Returns the encoding that the disk or the machines' store has; nil if there is none.
+    func keptEncoding(at place: ImageAnswer.Place) async -> EncodedImage? {
+        guard let kept = await pipeline.cachedEncodedImage(for: place.request, as: place.encoding) else { return nil }
+        keptAnswers.add(1, ordering: .relaxed)
+        return kept
+    }
+
     private func encoded(
-        _ plan: JobPlan, _ facts: SourceFacts, _ address: Originals.Address, isStored: Bool
+        _ plan: JobPlan, _ request: ImageRequest, _ key: AnswerKey, _ facts: SourceFacts, _ address: Originals.Address,
+        isStored: Bool
     ) async throws -> EncodedImage {
-        let (request, key) = request(for: plan, facts, address)
         if let known = answers.value(for: key) { return known }
-        var found = await pipeline.cachedEncodedImage(for: request, as: plan.encoding)
+        var found = await keptEncoding(at: .init(request: request, encoding: plan.encoding))
         try Task.checkCancellation()
         if found == nil {
             found = try await worked(request, facts, address, as: plan.encoding, cost: plan.cost) {

@@ -132,22 +132,26 @@ final class Originals: Sendable {
     /// - Throws: `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`.
     func facts(at address: Address) async throws -> SourceFacts {
         if let known = knownFacts(at: address) { return known }
-        let original: EncodedImage
         if let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original) {
-            original = kept
-        } else {
-            try Task.checkCancellation()
-            original = try await transferred(address)
+            return try await transfers.withPlace(for: key(of: address), cost: 1) {
+                try await remember(kept, at: address)
+            }
         }
-        return try await remember(original, at: address)
+        try Task.checkCancellation()
+        return try await transferred(address) { try await remember($0, at: address) }
     }
 
-    /// Returns the source's own bytes, in a place among the transfers with its host and one among all.
-    private func transferred(_ address: Address) async throws -> EncodedImage {
-        let key = address.key ?? UUID().uuidString
-        func transfer() async throws -> EncodedImage {
+    private func key(of address: Address) -> String { address.key ?? UUID().uuidString }
+
+    /// Gets the source's own bytes, in a place among the transfers with its host and one among all, which is held until `body` has
+    /// looked at them: the workers that read headers may all be busy, and nothing waits for them without a place.
+    private func transferred<Value>(
+        _ address: Address, _ body: @Sendable (EncodedImage) async throws -> Value
+    ) async throws -> Value {
+        let key = key(of: address)
+        func transfer() async throws -> Value {
             try await transfers.withPlace(for: key, cost: 1) {
-                try await pipeline.encodedImage(for: address.request, as: .original)
+                try await body(try await pipeline.encodedImage(for: address.request, as: .original))
             }
         }
         guard let hosts, case .remote(let url) = address.request.source, let host = url.host() else {
@@ -182,7 +186,7 @@ final class Originals: Sendable {
     /// - Throws: `Failure.changed` if the source has others by now, whose format may be another one too. The facts are forgotten then.
     func original(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
         if let original = facts.original { return original }
-        let original = try await transferred(address)
+        let original = try await transferred(address) { $0 }
         guard original.etag == facts.hash else {
             if let key = address.key { self.facts.remove(key) }
             throw Failure.changed

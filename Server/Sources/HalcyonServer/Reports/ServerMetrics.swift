@@ -27,6 +27,9 @@ final class ServerMetrics: Sendable {
     /// Reports the numbers of a service's queues.
     func observe(_ service: ImageService) {
         registry.addGauge("halcyon_server_requests_running") { [self] in Double(running.load(ordering: .relaxed)) }
+        registry.addCounter("halcyon_server_kept_answers_total") {
+            Double(service.keptAnswers.load(ordering: .relaxed))
+        }
         observe("transfer") { service.originals.transfers.statistics.numbers }
         observe("work") { service.work.statistics.numbers }
     }

@@ -1,0 +1,35 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// An HTTP connection whose task runs on the connection's event loop.
+///
+/// An answer from memory is made without a change of threads, which would take more than all else about it. Work on pictures has tasks
+/// of its own elsewhere (`whileClientWaits`).
+struct ConnectionChannel: ServerChildChannel {
+    let channel: HTTP1Channel
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        self.channel.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await channel.handle(value: value, logger: logger)
+        }
+    }
+}
+
+/// An event loop as an executor of tasks.
+private final class EventLoopTaskExecutor: TaskExecutor {
+    private let eventLoop: any EventLoop
+
+    init(_ eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        eventLoop.execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
