@@ -76,7 +76,10 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "HalcyonServerTests",
-            dependencies: ["HalcyonServer", "RedisServing", .product(name: "HalcyonTesting", package: "halcyon")]
+            dependencies: [
+                "HalcyonServer", "RedisServing", .product(name: "HalcyonTesting", package: "halcyon"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ]
                 + halcyon + packages,
             swiftSettings: strict),
     ]

@@ -5,6 +5,7 @@ import HalcyonNetwork
 import HalcyonTesting
 import Logging
 import ServiceLifecycle
+import Tracing
 import UnixSignals
 
 @testable import HalcyonServer
@@ -22,9 +23,10 @@ struct ServerFixture: Sendable {
     ///   - usesNetwork: whether the library's own network is used, with the default policy of addresses.
     ///   - signals: signals that stop it.
     ///   - transport: the scripted network, which several servers may share.
+    ///   - tracer: the backend of spans.
     static func run(
         clock: ManualClock? = nil, logger: Logger? = nil, signals: [UnixSignal] = [],
-        usesNetwork: Bool = false, transport: ScriptedTransport = ScriptedTransport(),
+        usesNetwork: Bool = false, transport: ScriptedTransport = ScriptedTransport(), tracer: (any Tracer)? = nil,
         _ configure: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (ServerFixture) async throws -> Void
     ) async throws {
@@ -39,7 +41,7 @@ struct ServerFixture: Sendable {
         configure(&configuration)
         let application = try ServerApplication(
             configuration, logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            transport: usesNetwork ? nil : transport, time: clock?.timeSource ?? .system)
+            transport: usesNetwork ? nil : transport, time: clock?.timeSource ?? .system, tracer: tracer)
         let (ports, continuation) = AsyncStream<ServerApplication.Port>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -138,12 +138,14 @@ import Testing
             let start = ContinuousClock.now
             #expect(await store.entry(for: key) == nil)
             #expect(ContinuousClock.now - start >= .milliseconds(49))
-            #expect(ContinuousClock.now - start < .seconds(1))
+            // The server does not answer at all: a bound tells a hang.
+            #expect(ContinuousClock.now - start < .seconds(10))
         }
         #expect(store.statistics.suspensions == before + 1)
         let start = ContinuousClock.now
         for _ in 0..<100 { #expect(await store.entry(for: key) == nil) }
-        #expect(ContinuousClock.now - start < .milliseconds(500))
+        // Waits for the server would take five seconds.
+        #expect(ContinuousClock.now - start < .seconds(3))
         server.resume()
         #expect(await eventually { await store.entry(for: key)?.data == Data([1]) })
     }

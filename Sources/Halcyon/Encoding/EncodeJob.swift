@@ -31,7 +31,9 @@ struct EncodeJob {
         return answer
     }
 
-    nonisolated private static func request(_ resolved: ResolvedRequest, _ encoding: ImageEncoding) throws -> ResolvedRequest {
+    nonisolated private static func request(_ resolved: ResolvedRequest, _ encoding: ImageEncoding) throws
+        -> ResolvedRequest
+    {
         try resolved.request.validate()
         return (encoding.isOfSource ? resolved.ofSource : resolved).changing { $0.showsNothing() }
     }

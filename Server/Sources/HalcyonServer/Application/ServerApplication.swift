@@ -10,6 +10,7 @@ import Logging
 import NIOCore
 import RedisStore
 import ServiceLifecycle
+import Tracing
 import UnixSignals
 
 /// The image server: pictures at one port, reports at another.
@@ -32,18 +33,21 @@ public struct ServerApplication: Sendable {
     /// The store that the machines of a fleet share.
     private let shared: RedisStore?
     private let logger: Logger
+    /// The backend of spans; nil is the one that `InstrumentationSystem` has.
+    private let tracer: (any Tracer)?
 
     /// Creates a server.
     ///
     /// - Parameters:
     ///   - transport: the network; the library's own by default.
     ///   - time: the clock of queues, caches and expirations; the system's by default.
+    ///   - tracer: the backend of spans; nil, the default, is the one that `InstrumentationSystem` has.
     /// - Throws: `ServerConfigurationError` or `ConfigurationError` if the settings do not fit together, or name what is not there.
     public init(
         _ configuration: ServerConfiguration, logger: Logger = Logger(label: "halcyon.server"),
-        transport: (any Transport)? = nil, time: TimeSource = .system
+        transport: (any Transport)? = nil, time: TimeSource = .system, tracer: (any Tracer)? = nil
     ) throws {
-        (self.configuration, self.logger) = (configuration, logger)
+        (self.configuration, self.logger, self.tracer) = (configuration, logger, tracer)
         let schemes: Set<String> = configuration.source.folder == nil ? ["http", "https"] : ["http", "https", "local"]
         let rules = try SourceRules(
             allowed: configuration.source.allow, baseURL: configuration.source.baseURL, schemes: schemes)
@@ -51,7 +55,7 @@ public struct ServerApplication: Sendable {
             RedisStore(configuration: $0, timeSource: time, logger: logger)
         }
         let stores = shared.map { [$0] } ?? []
-        pipeline = Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time)
+        pipeline = Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time, tracer)
         let registry = PrometheusRegistry()
         metrics = ServerMetrics(registry)
         pipelineMetrics = PipelineMetrics(pipeline, factory: registry)
@@ -83,7 +87,7 @@ public struct ServerApplication: Sendable {
     private static func pipeline(
         _ configuration: ServerConfiguration, rules: SourceRules, stores: [RedisStore], _ logger: Logger,
         _ transport: (any Transport)?,
-        _ time: TimeSource
+        _ time: TimeSource, _ tracer: (any Tracer)?
     ) -> ImagePipeline {
         let disk = configuration.cache.folder.map {
             DiskCache(
@@ -111,9 +115,9 @@ public struct ServerApplication: Sendable {
             download.hooks.redirect = redirect
         }
         if configuration.isolatesDecodes { settings.isolation = .isolated() }
-        // A look into the caches that finds nothing is a failure for the pipeline, and nothing to tell for the server.
+        // The server itself has a line for each request.
         if configuration.logLevel <= .debug { settings.logger = logger }
-        settings.tracer = PipelineTracer()
+        settings.tracer = PipelineTracer(tracer)
         return ImagePipeline(configuration: settings)
     }
 
@@ -180,7 +184,7 @@ public struct ServerApplication: Sendable {
     private func pictures(_ onRunning: @escaping @Sendable (Port) -> Void) -> some Service {
         let http = configuration.http
         return Application(
-            responder: ServerResponder(handler: handler, health: health), server: channel,
+            responder: ServerResponder(handler: handler, health: health, tracer: tracer), server: channel,
             configuration: .init(
                 address: .hostname(http.host, port: http.port), serverName: "halcyon",
                 availableConnectionsDelegate: MaximumAvailableConnections(http.maximumConnections)),

@@ -6,6 +6,7 @@ import Tracing
 struct ServerResponder: HTTPResponder {
     let handler: ImageHandler
     let health: HealthCheck
+    let tracer: (any Tracer)?
 
     func respond(to request: Request, context: ServerRequestContext) async throws -> Response {
         guard request.method == .get || request.method == .head else {
@@ -13,8 +14,9 @@ struct ServerResponder: HTTPResponder {
         }
         if let answer = await AdminResponder.answer(request, health) { return answer }
         var parent = ServiceContext.current ?? .topLevel
-        InstrumentationSystem.instrument.extract(request.headers, into: &parent, using: FieldExtractor())
-        return await withSpan("halcyon.request", context: parent, ofKind: .server) { span in
+        let tracer = tracer ?? InstrumentationSystem.tracer
+        tracer.extract(request.headers, into: &parent, using: FieldExtractor())
+        return await tracer.withSpan("halcyon.request", context: parent, ofKind: .server) { span in
             let response = await handler.respond(request, context)
             span.attributes["http.response.status_code"] = response.status.code
             return response
