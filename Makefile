@@ -1,7 +1,7 @@
 # One script per job, in scripts/. `make demo` and `make test` set a fresh machine up by themselves.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs screenshots fixtures example-server example-gtk serve test-server follow install uninstall deb deb-check fresh clean
+.PHONY: demo gallery test lint format sanitize soak fuzz mutants bench docs screenshots fixtures example-gtk serve test-server follow install uninstall deb deb-check fresh clean
 
 demo:
 	URLS="$(URLS)" scripts/demo
@@ -48,10 +48,6 @@ fixtures:
 	scripts/make-fixtures
 	for script in scripts/fixtures/*; do "$$script" || exit; done
 	scripts/make-gallery
-
-# Builds Examples/ThumbnailServer, which takes a while, and asks it.
-example-server:
-	scripts/test-thumbnail-server
 
 # Builds Halcyon Server, runs it on the loopback with the demo's pictures and prints three URLs.
 serve:

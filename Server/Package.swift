@@ -76,8 +76,10 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "HalcyonServerTests",
-            dependencies: ["HalcyonServer", "RedisServing", .product(name: "HalcyonTesting", package: "halcyon")]
-                + halcyon + packages,
+            dependencies: [
+                "HalcyonServer", "RedisServing", .product(name: "HalcyonTesting", package: "halcyon"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ] + halcyon + packages,
             swiftSettings: strict),
     ]
 )
