@@ -16,7 +16,7 @@ struct ClientTests {
             servers: 2,
             [
                 "HALCYON_SIGNATURE_KEYS": Self.key, "HALCYON_SIGNATURE_SALTS": Self.salt,
-                "HALCYON_SIGNATURE_THUMBOR_KEYS": Self.thumborKey,
+                "HALCYON_SIGNATURE_THUMBOR_KEYS": Self.thumborKey, "HALCYON_ANSWER_FORMATS": "avif,webp",
             ])
     }
 
@@ -55,7 +55,7 @@ struct ClientTests {
                 Row(name: "imgproxy by hand, another path", status: 403, type: "application/json", size: nil),
                 Row(name: "imgproxy of PyPI", status: 200, type: "image/png", size: [90, 70]),
                 Row(name: "libthumbor", status: 200, type: "image/png", size: [110, 70]),
-                Row(name: "libthumbor, fit-in", status: 200, type: "image/jpeg", size: [60, 40]),
+                Row(name: "libthumbor, fit-in", status: 200, type: "image/jpeg", size: [60, 48]),
                 Row(name: "libthumbor, another key", status: 403, type: "application/json", size: nil),
                 Row(name: "requests", status: 200, type: "image/png", size: [40, 40]),
                 Row(name: "requests, known", status: 304, type: nil, size: nil),

@@ -54,7 +54,7 @@ struct ThumbnailServer {
             let path = "/thumb?url=http://images.test/a.jpg"
             let first = try await client.execute(uri: path, method: .get)
             #expect(first.status == .ok && first.headers[.contentType] == "image/jpeg")
-            #expect(try Image(data: Data(first.body.readableBytesView)).format == .jpeg)
+            #expect(try Image(data: Data(first.body.readableBytesView)).size.width > 0)
             let tag = try #require(first.headers[.eTag])
             let known = try await client.execute(uri: path, method: .get, headers: [.ifNoneMatch: tag])
             #expect(known.status == .notModified)
