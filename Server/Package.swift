@@ -78,9 +78,9 @@ let package = Package(
             name: "HalcyonServerTests",
             dependencies: [
                 "HalcyonServer", "RedisServing", .product(name: "HalcyonTesting", package: "halcyon"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-            ]
-                + halcyon + packages,
+            ] + halcyon + packages,
             swiftSettings: strict),
     ]
 )

@@ -23,6 +23,8 @@ import Testing
         ].map {
             "Tests/SnippetTests/" + $0
         } + ["Minimal", "Window"].map { "Examples/\($0)/Sources/\($0)/\($0).swift" }
+        // A package with a web framework.
+        + ["Server/Tests/HalcyonServerTests/SmallServer.swift"]
 
     @Test(arguments: documents) func theSwiftBlocksOfADocumentCompile(document: String) throws {
         let compiled = Self.dense(try Self.compiled.map(Self.text).joined())

@@ -9,14 +9,17 @@ public final class RedisServer: Sendable {
     public struct NotStarted: Error {}
 
     public let folder: URL
+    private let file: String?
     private let arguments: [String]
     private let process: Mutex<Process?> = Mutex(nil)
 
     /// Starts a server.
     ///
-    /// - Parameter arguments: those of `redis-server` beyond the socket and the folder.
-    public init(_ arguments: String...) async throws {
-        self.arguments = arguments
+    /// - Parameters:
+    ///   - configuration: a file of settings; none by default.
+    ///   - arguments: those of `redis-server` beyond the socket and the folder.
+    public init(configuration: String? = nil, _ arguments: String...) async throws {
+        (file, self.arguments) = (configuration, arguments)
         folder = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try await start()
@@ -44,7 +47,7 @@ public final class RedisServer: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/redis-server")
         process.arguments =
-            [
+            (file.map { [$0] } ?? []) + [
                 "--port", "0", "--unixsocket", socket, "--dir", folder.path, "--save", "", "--enable-debug-command",
                 "yes",
             ] + arguments
@@ -110,6 +113,12 @@ public final class RedisServer: Sendable {
             if let reply = try reader.next() { return reply }
         }
         throw NotStarted()
+    }
+
+    /// The value of a setting.
+    public func setting(_ name: String) throws -> String? {
+        let script = "return redis.call('CONFIG', 'GET', ARGV[1])[2]"
+        return try send("EVAL", .init(script), "0", .init(name)).text
     }
 
     /// The number of keys that match a pattern.
