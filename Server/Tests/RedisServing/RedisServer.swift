@@ -87,8 +87,7 @@ public final class RedisServer: Sendable {
     /// Sends a command as another client.
     @discardableResult
     func send(_ name: String, _ arguments: RedisCommand.Argument...) throws -> RedisReply {
-        // Beyond the longest pause of a store that found its server too slow.
-    let deadline = ContinuousClock.now + .seconds(100)
+        let deadline = ContinuousClock.now + .seconds(10)
         let descriptor = try RedisSocket.connect(to: .unixSocket(socket), by: deadline)
         defer { close(descriptor) }
         let command = try RedisCommand(name, arguments)
@@ -132,7 +131,8 @@ public final class RedisServer: Sendable {
 ///
 /// - Returns: false if it does not within 10 seconds.
 public func eventually(_ condition: () async throws -> Bool?) async rethrows -> Bool {
-    let deadline = ContinuousClock.now + .seconds(10)
+    // Beyond the longest pause of a store that found its server too slow.
+    let deadline = ContinuousClock.now + .seconds(100)
     while ContinuousClock.now < deadline {
         if try await condition() == true { return true }
         try? await Task.sleep(for: .milliseconds(2))
