@@ -129,7 +129,7 @@ public final class RedisServer: Sendable {
 
 /// Waits until a condition holds.
 ///
-/// - Returns: false if it does not within 10 seconds.
+/// - Returns: false if it does not within 100 seconds.
 public func eventually(_ condition: () async throws -> Bool?) async rethrows -> Bool {
     // Beyond the longest pause of a store that found its server too slow.
     let deadline = ContinuousClock.now + .seconds(100)
