@@ -38,7 +38,9 @@ import Testing
         try await expect("rot:90") { try $0.processed(by: [.rotate(degrees: 90)]) }
         try await expect("fl:1") { try $0.processed(by: [.flip(.horizontal)]) }
         try await expect("c:20:10:noea/rot:270") {
-            try $0.processed(by: [.crop(PixelRect(x: 28, y: 0, width: 20, height: 10)), .rotate(degrees: 270)])
+            // The crop is stated in the turned picture.
+            let turned = try $0.processed(by: [.rotate(degrees: 270)])
+            return try turned.processed(by: [.crop(PixelRect(x: turned.width - 20, y: 0, width: 20, height: 10))])
         }
     }
 
@@ -117,10 +119,13 @@ import Testing
         } _: { server async throws in
             let address = try server.serve("jpeg/baseline-420.jpg")
             let tiled = try await server.get("/_/wm:1:re:6:6/plain/\(address)@png").image()
-            for (x, y) in [(0, 0), (3, 3), (10, 0), (20, 13), (43, 30)] {
+            // One tile of 10 x 10 is in the middle, the mark with 3 pixels around it: marks begin at 2, 12, ... and -6, 4, 14, ...
+            for (x, y) in [(2, 4), (5, 7), (12, 4), (22, 14), (45, 27)] {
                 #expect(tiled.color(x: x, y: y) == .white, "\(x), \(y)")
             }
-            for (x, y) in [(4, 4), (9, 9), (15, 17)] { #expect(tiled.color(x: x, y: y) == source.color(x: x, y: y)) }
+            for (x, y) in [(0, 0), (1, 4), (6, 4), (2, 3), (2, 8), (10, 14), (46, 27)] {
+                #expect(tiled.color(x: x, y: y) == source.color(x: x, y: y), "\(x), \(y)")
+            }
             let sharp = try await server.get("/unsafe/filters:sharpen(2,1,true):format(png)/\(address)").image()
             #expect(sharp.size == source.size)
             var (changed, differences) = (0, 0)

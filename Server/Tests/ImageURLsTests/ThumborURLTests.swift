@@ -7,6 +7,7 @@ import Testing
     /// The job of a path without options in it.
     private func job(_ change: (inout ImageJob) -> Void = { _ in }) -> ImageJob {
         var job = ImageJob(source: picture)
+        job.resize.rules = .thumbor
         (job.resize.mode, job.resize.enlarge, job.resize.dpr) = (.fill, true, 1)
         (job.resize.width, job.resize.height) = (.follows, .follows)
         (job.metadata.keepCopyright, job.metadata.stripProfile) = (false, false)
@@ -63,7 +64,7 @@ import Testing
                     })
         }
         #expect(try thumbor("fit-in/30x20/filters:upscale()/" + picture).resize.enlarge)
-        #expect(try thumbor("30x20/filters:no_upscale()/" + picture).resize.enlarge == false)
+        #expect(try thumbor("30x20/filters:no_upscale()/" + picture).resize.staysWithinSource)
         #expect(try thumbor("30x20/filters:stretch()/" + picture).resize.mode == .force)
         #expect(try thumbor("fit-in/30x20/filters:stretch()/" + picture).resize.mode == .fit)
     }

@@ -23,6 +23,11 @@ enum BorderTrim {
             }
         }
         guard right >= 0 else { return nil }
+        if case .channel(let limit) = trim.tolerance {
+            let found = PixelRect(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
+            guard let part = MedianBorder(bitmap, border, limit: limit).part(within: found) else { return nil }
+            (left, top, right, bottom) = (part.x, part.y, part.x + part.size.width - 1, part.y + part.size.height - 1)
+        }
         if trim.equalHorizontally {
             let removed = min(left, width - 1 - right)
             (left, right) = (removed, width - 1 - removed)

@@ -80,7 +80,7 @@ final class ImageService: Sendable {
         if !job.raw, !Self.watermarks(of: job).isEmpty { return nil }
         var trimmed: PixelRect?
         if let trim = Self.trim(of: job, facts) {
-            guard let known = trims.value(for: TrimKey(hash: facts.hash, trim: trim)) else { return nil }
+            guard let known = trims.value(for: TrimKey(facts, trim, job)) else { return nil }
             trimmed = known.part
         }
         let plan = try plan(job, facts, trimmed, [:], accept)
@@ -189,6 +189,13 @@ final class ImageService: Sendable {
     private struct TrimKey: Hashable {
         let hash: String
         let trim: ImageJob.Trim
+        /// The turns from an upright picture to the pixels that are looked at.
+        let orientation: Orientation
+
+        init(_ facts: SourceFacts, _ trim: ImageJob.Trim, _ job: ImageJob) {
+            (hash, self.trim) = (facts.hash, trim)
+            orientation = job.autoRotate ? .up : facts.info.orientation.inverse
+        }
     }
 
     private struct Trimmed {
@@ -205,14 +212,16 @@ final class ImageService: Sendable {
         _ job: ImageJob, _ facts: SourceFacts, _ address: Originals.Address
     ) async throws -> PixelRect? {
         guard let trim = Self.trim(of: job, facts) else { return nil }
-        let key = TrimKey(hash: facts.hash, trim: trim)
+        let key = TrimKey(facts, trim, job)
         if let known = trims.value(for: key) { return known.part }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
         let part = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
             [pipeline] request in
             let image = try await pipeline.image(for: request)
-            return try await NIOThreadPool.singleton.runIfActive { BorderTrim.part(of: image.bitmap, trim) }
+            return try await NIOThreadPool.singleton.runIfActive {
+                BorderTrim.part(of: try image.bitmap.oriented(key.orientation), trim)
+            }
         }
         trims.insert(Trimmed(part: part), for: key, cost: 128)
         return part

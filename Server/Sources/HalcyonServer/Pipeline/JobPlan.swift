@@ -20,7 +20,8 @@ struct JobPlan: Sendable {
     /// - Throws: `ImageURLError` for options that are not supported, and sizes above the limits.
     ///
     /// - Parameters:
-    ///   - trimmed: the part of the upright source without its border, for a job that removes it; nil is all of it.
+    ///   - trimmed: the part of the source without its border, for a job that removes it; nil is all of it. In the pixels of the
+    ///     file where the job leaves its orientation alone, else in those of the upright source.
     ///   - watermarks: the pictures that the job lays on others.
     init(
         _ job: ImageJob, _ facts: SourceFacts, trimmed: PixelRect? = nil,
@@ -39,9 +40,10 @@ struct JobPlan: Sendable {
         decode.usesEmbeddedThumbnail = job.enforceThumbnail
         decode.color = job.metadata.stripProfile ? .sRGB : .asStored
         let turns = job.autoRotate || info.orientation == .up ? [] : Self.undoing(info.orientation)
-        if !turns.isEmpty, trimmed != nil { throw ImageURLError.unsupported("trim with auto_rotate:0") }
         let upright = turns.isEmpty ? info.size : info.storedSize
-        let geometry = JobGeometry(job, source: upright, trimmed: trimmed, isVector: info.isVector)
+        let geometry = JobGeometry(
+            job, source: upright, trimmed: trimmed, orientation: turns.isEmpty ? info.orientation : .up,
+            isVector: info.isVector)
         try Self.check(geometry.scaled, configuration.answer)
         addGeometry(geometry, of: job, from: upright, undoing: turns)
         var steps = JobSteps(job: job, geometry: geometry, watermarks: watermarks)
@@ -49,14 +51,12 @@ struct JobPlan: Sendable {
         processors += steps.processors
         size = steps.size
         try Self.check(size, configuration.answer)
-        if let limit = job.limits.maxResultSide, max(size.width, size.height) > limit {
-            throw ImageURLError.unsupported("a result of \(size) pixels")
-        }
         let choice = FormatChoice(configuration: configuration.answer, accept: accept, coders: coders)
         format = try choice.format(of: job, for: info, pixels: size.area ?? .max)
         decode.firstFrameOnly =
             job.limits.maxFrames == 1 || !coders.capabilities(of: format).encodesAnimations
         if !decode.firstFrameOnly {
+            try Self.check(facts.info, job.limits)
             for part in [geometry.scaled, size] {
                 try Self.check(part, frames: facts.info.frameCount, configuration.answer)
             }
@@ -90,6 +90,17 @@ struct JobPlan: Sendable {
         let (pixels, overflows) = (size.area ?? .max).multipliedReportingOverflow(by: max(1, frames))
         guard !overflows, pixels <= totalPixels(limits) else {
             throw ImageURLError.unsupported("a result of \(frames) frames of \(size) pixels")
+        }
+    }
+
+    /// Refuses an animation that is more than the URL allows. One that is cut after some frames would be another picture.
+    private static func check(_ info: ImageInfo, _ limits: ImageJob.SourceLimits) throws {
+        guard info.isAnimated else { return }
+        if let limit = limits.maxFrames, info.frameCount > limit {
+            throw ImageURLError.unsupported("max_animation_frames:\(limit) of \(info.frameCount) frames")
+        }
+        if let limit = limits.maxFramePixels, limit > 0, (info.size.area ?? .max) > limit {
+            throw ImageURLError.unsupported("max_animation_frame_resolution of frames of \(info.size) pixels")
         }
     }
 

@@ -43,12 +43,14 @@ struct JobSteps {
         guard let picture = watermarks[watermark.picture] else { throw ImageURLError.unsupported("watermark") }
         guard watermark.opacity > 0 else { return }
         let placed = PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio)
-        // Tiles with a gap below zero lie on each other, and their number is that of the pixels in the end.
-        guard placed.drawnPixels / 16 <= size.area ?? .max else {
-            throw ImageURLError.unsupported("watermark with tiles on each other")
-        }
+        guard !placed.window.size.isEmpty else { throw ImageURLError.unsupported("watermark of tiles without a pixel") }
+        // Only what is inside is drawn, but all of it is scaled.
+        let limit = max(1 << 23, (size.area ?? 0).multipliedReportingOverflow(by: 16).partialValue)
+        guard placed.size.area ?? .max <= limit, max(placed.size.width, placed.size.height) <= 65_535
+        else { throw ImageURLError.unsupported("watermark of \(placed.size) pixels on \(size)") }
         processors.append(placed)
-        charge(placed.drawnPixels)
+        charge(placed.size.area ?? .max)
+        charge(min(placed.drawnPixels, size.area ?? .max))
         chargeSize()
     }
 
@@ -72,14 +74,14 @@ struct JobSteps {
     // MARK: - Canvas
 
     /// Places the picture on a canvas; a side that is not longer than the picture's stays.
-    private mutating func canvas(_ asked: PixelSize, _ gravity: ImageJob.Gravity, background: Color? = nil) {
+    private mutating func canvas(_ asked: PixelSize, _ gravity: ImageJob.Gravity) {
         let whole = PixelSize(max(asked.width, size.width), max(asked.height, size.height))
         guard whole != size else { return }
-        let place = JobGeometry.place(gravity, size, in: whole, ratio: geometry.ratio)
+        let place = JobGeometry.Place(gravity, ratio: geometry.ratio).rect(of: size, in: whole)
         processors.append(
             .pad(
                 top: place.y, left: place.x, bottom: whole.height - place.y - size.height,
-                right: whole.width - place.x - size.width, background: background ?? clear))
+                right: whole.width - place.x - size.width, background: clear))
         size = whole
         chargeSize()
     }
@@ -87,20 +89,12 @@ struct JobSteps {
     private mutating func extendRatio(_ gravity: ImageJob.Gravity) throws {
         if gravity == .smart { throw ImageURLError.unsupported("extend_aspect_ratio:sm") }
         guard let width = geometry.boxWidth, let height = geometry.boxHeight else { return }
-        let ratio = Double(width) / Double(height)
-        let (wide, high) = (Double(size.width), Double(size.height))
-        let asked =
-            ratio > wide / high
-            ? PixelSize(Int((high * ratio).rounded()), size.height)
-            : PixelSize(size.width, Int((wide / ratio).rounded()))
-        canvas(asked, gravity)
+        canvas(JobGeometry.Scale.canvas(around: size, ratioOf: PixelSize(width, height)), gravity)
     }
 
     private mutating func addPadding() {
-        func scaled(_ pixels: Int) -> Int { Int((Double(pixels) * geometry.ratio).rounded()) }
-        let padding = job.padding
-        let (top, left) = (scaled(padding.top), scaled(padding.left))
-        let (bottom, right) = (scaled(padding.bottom), scaled(padding.right))
+        let room = job.padding.scaled(by: geometry.ratio)
+        let (top, left, bottom, right) = (room.top, room.left, room.bottom, room.right)
         guard max(top, left, bottom, right) > 0 else { return }
         processors.append(.pad(top: top, left: left, bottom: bottom, right: right, background: clear))
         size = PixelSize(size.width + left + right, size.height + top + bottom)
@@ -123,7 +117,7 @@ struct JobSteps {
             processors.append(.rotate(degrees: Double(turns * 90)))
             if turns % 2 != 0 { size = size.transposed }
         case .blur(let sigma, let radius):
-            processors.append(.blur(radius: radius.map { Self.deviation(of: sigma, endingAt: $0) } ?? sigma))
+            processors.append(.blur(radius: radius.map { GaussCut.deviation(of: sigma, endingAt: $0) } ?? sigma))
         case .sharpen(let sigma): processors.append(.sharpen(amount: 1, radius: sigma))
         case .unsharp(let amount, let radius, luminanceOnly: true):
             processors.append(LuminanceSharpening(amount: amount, radius: radius))
@@ -132,24 +126,15 @@ struct JobSteps {
         case .pixelate(let side): processors.append(.pixelate(side: side))
         case .brightness, .contrast, .saturation, .channels, .grayscale: processors.append(Self.colors(effect))
         case .roundedCorners(let x, let y, let color, let transparent):
-            guard x == y else { throw ImageURLError.unsupported("round_corner of an ellipse") }
-            let background = transparent ? Color.clear : Self.color(color)
-            processors.append(.roundCorners(.pixels(Double(x)), background: background))
+            processors.append(EllipticCorners(x: x, y: y, color: transparent ? nil : color))
         case .watermark(let watermark): try add(watermark)
-        case .fill(let fill, let behind): try add(fill, behindTransparency: behind)
+        case .fill(let fill, let behind):
+            let canvas = PixelSize(geometry.boxWidth ?? size.width, geometry.boxHeight ?? size.height)
+            if fill == .blurred { chargeSize(passes: Self.blurPasses) }
+            processors.append(FilledCanvas(fill: fill, size: canvas, isBehind: behind))
+            size = canvas
+            chargeSize()
         }
-    }
-
-    private mutating func add(_ fill: ImageJob.Fill, behindTransparency: Bool) throws {
-        let color: Color
-        switch fill {
-        case .color(let asked): color = Self.color(asked)
-        case .transparent: color = .clear
-        case .median: throw ImageURLError.unsupported("fill(auto)")
-        case .blurred: throw ImageURLError.unsupported("fill(blur)")
-        }
-        canvas(PixelSize(geometry.boxWidth ?? 0, geometry.boxHeight ?? 0), .center, background: color)
-        if behindTransparency { processors.append(.blend(.over, background: color)) }
     }
 
     private static func colors(_ effect: ImageJob.Effect) -> any ImageProcessor {
@@ -165,18 +150,5 @@ struct JobSteps {
                     blue: .init(0, 0, 1, bias: Double(blue) / 100)))
         default: .colorControls(saturation: 0)
         }
-    }
-
-    /// The standard deviation of Gauss's curve that is cut off at a distance: a whole curve with the same one looks the same.
-    private static func deviation(of sigma: Double, endingAt radius: Int) -> Double {
-        guard sigma > 0, radius > 0 else { return 0 }
-        let radius = min(radius, 1000)
-        var (sum, weights) = (0.0, 0.0)
-        for distance in -radius...radius {
-            let weight = exp(-Double(distance * distance) / (2 * sigma * sigma))
-            sum += weight * Double(distance * distance)
-            weights += weight
-        }
-        return (sum / weights).squareRoot()
     }
 }

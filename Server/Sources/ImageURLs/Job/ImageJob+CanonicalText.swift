@@ -32,6 +32,7 @@ extension ImageJob {
         if !autoRotate { text.add("no-orientation") }
         if quarterTurns != 0 { text.add("turns", "\(quarterTurns)") }
         if flip != Flip() { text.add("mirror", flip.text) }
+        if resize.rules != .imgproxy { text.add("rules", resize.rules.rawValue) }
         if resize.mode != .fit { text.add("mode", resize.mode.rawValue) }
         if resize.width.text != "-" || resize.height.text != "-" {
             text.add("size", resize.width.text, resize.height.text)
@@ -43,6 +44,7 @@ extension ImageJob {
         if let dpr = resize.dpr, dpr != 1 { text.add("dpr", "\(dpr)") }
         if resize.enlarge { text.add("enlarge") }
         if resize.adaptive { text.add("adaptive") }
+        if resize.staysWithinSource { text.add("within") }
         if gravity != .center { text.add("gravity", gravity.text) }
     }
 

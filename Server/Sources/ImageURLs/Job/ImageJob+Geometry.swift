@@ -40,8 +40,8 @@ extension ImageJob {
         case smart
         /// The point that is to be in the middle, each coordinate 0...1 from the top left.
         case focus(x: Double, y: Double)
-        /// The mean of the middles of these parts of the source, each weighted by its area. Parts outside of `crop` do not
-        /// count; without any left it is the centre.
+        /// The mean of the middles of these parts of what `trim` leaves, each weighted by its area. Those whose middle is outside of
+        /// `crop` do not count; without any left it is the centre. By thumbor's rules alone.
         case regions([Box])
 
         /// The middle, without offsets.
@@ -151,6 +151,16 @@ extension ImageJob {
             var pixels: Int { if case .pixels(let count) = self { count } else { 0 } }
         }
 
+        /// The program whose order of steps and whole pixels count.
+        public enum Rules: String, Sendable, Hashable {
+            /// The source is scaled, and cut to whole pixels then.
+            case imgproxy
+            /// The source is cut to the ratio of the size, and stretched to whole pixels then.
+            case thumbor
+        }
+
+        /// imgproxy's by default.
+        public var rules = Rules.imgproxy
         /// `fit` by default.
         public var mode = Mode.fit
         /// Both sides are `unset` by default: the size of the source.
@@ -167,6 +177,9 @@ extension ImageJob {
         public var dpr: Double?
         /// Whether a source that is smaller than the size is enlarged. `false` by default.
         public var enlarge = false
+        /// Whether sides that are longer than the source's count as those, each on its own. By thumbor's rules alone; `false` by
+        /// default.
+        public var staysWithinSource = false
         /// Whether width and height change places if the source is wide and the size is tall, or the reverse. `false` by
         /// default.
         public var adaptive = false

@@ -111,7 +111,7 @@ struct ThumborFilters {
         try call.limited(to: 0)
         switch call.option {
         case "upscale": job.resize.enlarge = true
-        case "no_upscale": job.resize.enlarge = false
+        case "no_upscale": job.resize.staysWithinSource = true
         default: if job.resize.mode == .fill { job.resize.mode = .force }
         }
     }

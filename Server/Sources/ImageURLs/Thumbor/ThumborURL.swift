@@ -91,6 +91,7 @@ public struct ThumborURL: ImageURLGrammar {
     private func applySize(_ parts: ThumborPath, to job: inout ImageJob) throws(ImageURLError) {
         let fit = parts.parts[.fit]
         let isFull = fit?.contains("full-") ?? false
+        job.resize.rules = .thumbor
         job.resize.mode = fit == nil ? .fill : isFull ? .cover : .fit
         job.resize.enlarge = fit == nil || isFull
         job.resize.adaptive = fit?.hasPrefix("adaptive-") ?? false
