@@ -104,6 +104,11 @@ import Testing
         guard case .granted = await store.claim(key) else { throw RedisServer.NotStarted() }
     }
 
+    @Test("nobody waits so long for a process that died that it goes on alone") func deathBeforeTheEndOfTheWait() {
+        let configuration = RedisStore.Configuration()
+        #expect(configuration.leaseDuration * 2 < configuration.claimWait)
+    }
+
     @Test("a living holder keeps its claim for longer than a lease, and not for ever") func renewal() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()

@@ -74,18 +74,31 @@ async def ask(port, path, timeout=60):
             writer.close()
 
 
+async def _timed(port, path):
+    began = time.monotonic()
+    status, _ = await ask(port, path)
+    return status, time.monotonic() - began
+
+
 async def at_rate(port, paths, rate):
     """Asks for each path once, `rate` times a second. Returns the statuses with the seconds that they took."""
-    async def one(path):
-        began = time.monotonic()
-        status, _ = await ask(port, path)
-        return status, time.monotonic() - began
-
     began, tasks = time.monotonic(), []
     for index, path in enumerate(paths):
         await asyncio.sleep(max(0, began + index / rate - time.monotonic()))
-        tasks.append(asyncio.create_task(one(path)))
+        tasks.append(asyncio.create_task(_timed(port, path)))
     return await asyncio.gather(*tasks)
+
+
+async def in_turn(port, paths, connections):
+    """Asks for each path once, the next one after an answer. Returns the statuses with the seconds, and the answers a second."""
+    pending, answers, began = iter(paths), [], time.monotonic()
+
+    async def client():
+        for path in pending:
+            answers.append(await _timed(port, path))
+
+    await asyncio.gather(*(client() for _ in range(connections)))
+    return answers, len(answers) / (time.monotonic() - began)
 
 
 async def at_once(ports, paths, connections, check):
@@ -103,4 +116,4 @@ async def at_once(ports, paths, connections, check):
 
 def quantile(values, share):
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
