@@ -5,7 +5,7 @@ import Testing
 
 @testable import HalcyonServer
 
-/// What Server/deploy describes, on the loopback: servers with one Redis, and nginx with the files as they are there, but for its
+/// The fleet that Server/deploy describes, on the loopback: servers with one Redis, and nginx with the files as they are there, but for its
 /// places and ports.
 final class DeployedFleet: Sendable {
     static var deploy: URL { ServerFixture.root.appending(path: "Server/deploy") }

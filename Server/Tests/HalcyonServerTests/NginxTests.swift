@@ -115,7 +115,7 @@ struct NginxTests {
 
     private static let key = "736563726574", salt = "68656C6C6F"
 
-    /// What proxies like to change: double slashes, encoded ones, dots, colons, and queries.
+    /// Paths have all that proxies like to change: double slashes, encoded ones, dots, colons, and queries.
     @Test func pathsReachTheServerAsTheyWereSigned() async throws {
         let fleet = try await DeployedFleet(
             servers: 2, ["HALCYON_SIGNATURE_KEYS": Self.key, "HALCYON_SIGNATURE_SALTS": Self.salt])
