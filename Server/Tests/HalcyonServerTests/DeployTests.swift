@@ -63,7 +63,7 @@ struct DeployTests {
             guard name.hasPrefix("@") else { return [String(name)] }
             return (groups[name] ?? []).reduce(into: []) { $0.formUnion(members($1)) }
         }
-        // The calls that systemd always allows.
+        // systemd always allows these.
         var allowed = members("@default")
         for line in try text("halcyon-server@.service").split(separator: "\n") {
             guard var value = line.split(separator: "=", maxSplits: 1).last, line.hasPrefix("SystemCallFilter=") else {

@@ -25,7 +25,7 @@ final class DeployedFleet: Sendable {
         let gallery = ServerFixture.root.appending(path: "demo/gallery").path
         self.environment = [
             "HALCYON_SOURCE_FOLDER": gallery, "HALCYON_CACHE_REDIS": "unix://\(redis.socket)",
-            "HALCYON_ANSWER_FORMATS": "jxl,avif,webp", "HALCYON_URL_GRAMMARS": "imgproxy,thumbor,plain",
+            "HALCYON_ANSWER_FORMATS": "jxl,avif,webp", "HALCYON_URL_GRAMMARS": "imgproxy,plain,thumbor",
         ].merging(environment) { $1 }
         var started: [(program: ServerProgram, port: Int, reports: Int)] = []
         for number in 0..<count {

@@ -116,8 +116,8 @@ public final class RedisServer: Sendable {
 
     /// The value of a setting.
     public func setting(_ name: String) throws -> String? {
-        let script = "return redis.call('CONFIG', 'GET', ARGV[1])[2]"
-        return try send("EVAL", .init(script), "0", .init(name)).text
+        guard case .list(let pair) = try send("CONFIG", "GET", .init(name)) else { return nil }
+        return pair.last?.text
     }
 
     /// The number of keys that match a pattern.
