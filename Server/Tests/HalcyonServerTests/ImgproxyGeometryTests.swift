@@ -173,6 +173,12 @@ import Testing
         ("c:29:19/rot:0", PixelRect(x: 86, y: 41, width: 29, height: 19)),
         ("c:29:19/rot:180", PixelRect(x: 86, y: 41, width: 29, height: 19)),
         ("c:19:29/rot:90", PixelRect(x: 86, y: 41, width: 29, height: 19)),
+        // Mirrored, the left edge is the file's right one, and the middle is still that of the file.
+        ("c:30:20:nowe:5:7/fl:1", PixelRect(x: 165, y: 7, width: 30, height: 20)),
+        ("c:30:20:nowe:5:7/fl:0:1", PixelRect(x: 5, y: 73, width: 30, height: 20)),
+        ("c:29:19/fl:1:1", PixelRect(x: 86, y: 41, width: 29, height: 19)),
+        // Turned first, mirrored then: 5 from the right edge of 100 x 200 before the mirror.
+        ("c:30:20:nowe:5:7/rot:90/fl:1", PixelRect(x: 7, y: 5, width: 20, height: 30)),
     ])
     func cropsOfATurnedPicture(options: String, part: PixelRect) throws {
         #expect(try Self.geometry(options, 200, 100).part == part)

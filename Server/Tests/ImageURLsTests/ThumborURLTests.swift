@@ -151,7 +151,7 @@ import Testing
             ("fill(red)", .fill(.color(.init(red: 255, green: 0, blue: 0)), behindTransparency: false)),
             ("fill(F00,1)", .fill(.color(.init(red: 255, green: 0, blue: 0)), behindTransparency: true)),
             ("fill(00ff80)", .fill(.color(.init(red: 0, green: 255, blue: 128)), behindTransparency: false)),
-            ("fill(auto)", .fill(.median, behindTransparency: false)),
+            ("fill(auto)", .fill(.mean, behindTransparency: false)),
             ("fill(blur,true)", .fill(.blurred, behindTransparency: true)),
             ("fill(transparent)", .fill(.transparent, behindTransparency: false)),
             (

@@ -17,7 +17,7 @@ struct FilledCanvas: ImageProcessor {
         case .color(let color):
             for channel in [color.red, color.green, color.blue] { key.encode(Int(channel)) }
         case .transparent: key.encode(-1)
-        case .median: key.encode(-2)
+        case .mean: key.encode(-2)
         case .blurred: key.encode(-3)
         }
         key.encode(size)
@@ -55,7 +55,7 @@ struct FilledCanvas: ImageProcessor {
         let color: [UInt8] =
             switch fill {
             case .color(let color): [color.blue, color.green, color.red, 255]
-            case .median: Self.mean(of: image.bitmap) + [255]
+            case .mean: Self.mean(of: image.bitmap) + [255]
             case .transparent, .blurred: [0, 0, 0, 0]
             }
         let packed = color.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }

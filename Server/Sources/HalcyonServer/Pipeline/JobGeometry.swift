@@ -4,7 +4,7 @@ import ImageURLs
 /// The geometry of a job for a source of known size: the part that is used, the size that it is scaled to, the part that remains of
 /// that, and the room around it. All of it is whole pixels, and follows from sizes alone.
 ///
-/// The rules are imgproxy's: a crop before the resize, in the picture as it is turned; a picture that is not enlarged keeps its size
+/// The rules are imgproxy's: a crop before the resize, in the picture as it is turned and mirrored; a picture that is not enlarged keeps its size
 /// and reduces the ratio of device pixels instead; fractions of an offset count against the side of the picture that is cut; sides
 /// are rounded half up, places half to even. Those of thumbor's URLs are in `JobGeometry+Thumbor.swift`.
 struct JobGeometry: Hashable {
@@ -66,8 +66,12 @@ struct JobGeometry: Hashable {
         if target == whole { return trimmed }
         // Places are counted in the pixels of the file, where an axis may run the other way.
         let mirrors = orientation.mirrors(turnedBy: job.quarterTurns)
-        var rect = Place(gravity ?? job.gravity, ratio: 1, isMirroredX: mirrors.x, isMirroredY: mirrors.y)
-            .rect(of: target, in: whole)
+        let place = Place(
+            gravity ?? job.gravity, ratio: 1, isMirroredX: mirrors.x != job.flip.horizontal,
+            isMirroredY: mirrors.y != job.flip.vertical)
+        var rect = place.rect(of: target, in: whole)
+        if job.flip.horizontal { rect.x = whole.width - rect.x - target.width }
+        if job.flip.vertical { rect.y = whole.height - rect.y - target.height }
         rect = rect.turned(back: job.quarterTurns, in: whole)
         rect.x += trimmed?.x ?? 0
         rect.y += trimmed?.y ?? 0

@@ -148,7 +148,7 @@ extension ImageJob.Fill {
         switch self {
         case .color(let color): color.text
         case .transparent: "transparent"
-        case .median: "median"
+        case .mean: "mean"
         case .blurred: "blurred"
         }
     }

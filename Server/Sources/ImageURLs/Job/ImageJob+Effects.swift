@@ -97,8 +97,8 @@ extension ImageJob {
     public enum Fill: Sendable, Hashable {
         case color(Color)
         case transparent
-        /// The median colour of the picture.
-        case median
+        /// The mean colour of the picture, that of transparent pixels included.
+        case mean
         /// The picture itself, stretched and blurred (sigma 50).
         case blurred
     }
@@ -137,9 +137,9 @@ extension ImageJob {
         }
 
         public enum Size: Sendable, Hashable {
-            /// As it is, times `dpr`.
+            /// As it is, also where that is larger than the result.
             case own
-            /// Within this part of the result.
+            /// Within this part of the result, enlarged if need be.
             case scale(Double)
             /// Within these percents of the result's sides, enlarged if need be. A side that is `nil` follows.
             case percent(width: Int?, height: Int?)

@@ -181,7 +181,7 @@ struct ThumborFilters {
 
     private static func fill(_ text: Substring) -> ImageJob.Fill? {
         switch text {
-        case "auto": .median
+        case "auto": .mean
         case "blur": .blurred
         case "transparent": .transparent
         default: (NamedColors.color(text.lowercased()) ?? ImageJob.Color(hex: text)).map { .color($0) }
