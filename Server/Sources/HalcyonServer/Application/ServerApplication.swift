@@ -3,6 +3,7 @@ import Halcyon
 import HalcyonNetwork
 import HalcyonObservability
 import HalcyonSystem
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import ImageURLs
@@ -44,14 +45,17 @@ public struct ServerApplication: Sendable {
         transport: (any Transport)? = nil, time: TimeSource = .system
     ) throws {
         (self.configuration, self.logger) = (configuration, logger)
-        let schemes: Set<String> = configuration.source.folder == nil ? ["http", "https"] : ["http", "https", "local"]
+        try Self.check(configuration)
+        var schemes: Set<String> = ["http", "https"]
+        if configuration.source.folder != nil { schemes.insert("local") }
+        if configuration.s3.isEnabled { schemes.insert("s3") }
         let rules = try SourceRules(
             allowed: configuration.source.allow, baseURL: configuration.source.baseURL, schemes: schemes)
         shared = try configuration.cache.redisConfiguration().map {
             RedisStore(configuration: $0, timeSource: time, logger: logger)
         }
         let stores = shared.map { [$0] } ?? []
-        pipeline = Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time)
+        pipeline = try Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time)
         let registry = PrometheusRegistry()
         metrics = ServerMetrics(registry)
         pipelineMetrics = PipelineMetrics(pipeline, factory: registry)
@@ -84,7 +88,7 @@ public struct ServerApplication: Sendable {
         _ configuration: ServerConfiguration, rules: SourceRules, stores: [RedisStore], _ logger: Logger,
         _ transport: (any Transport)?,
         _ time: TimeSource
-    ) -> ImagePipeline {
+    ) throws -> ImagePipeline {
         let disk = configuration.cache.folder.map {
             DiskCache(
                 folder: URL(filePath: $0), configuration: .init(sizeLimit: configuration.cache.diskBytes),
@@ -101,14 +105,22 @@ public struct ServerApplication: Sendable {
             _ = try rules.check(next.url.absoluteString)
             return next
         }
-        settings.changeDownloader { (download: inout ImageDownloader.Configuration) in
+        try settings.changeDownloader { (download: inout ImageDownloader.Configuration) in
             if let transport { download.transport = transport }
             download.headers.set("User-Agent", "HalcyonServer")
+            // An answer to them is one client's own, and they are for no other origin.
+            download.credentialFields = CredentialFields(adding: configuration.source.passHeaders)
             download.addressPolicy = configuration.source.allowsPrivateAddresses ? .any : .publicInternet
             download.timeouts.total = configuration.source.timeout
             download.transfers = configuration.queue.transfers
-            download.transfersPerHost = configuration.queue.transfers
+            // Also with hosts that redirects lead to.
+            download.transfersPerHost = configuration.queue.transfersPerHost
             download.hooks.redirect = redirect
+            if configuration.s3.isEnabled {
+                download.interceptors = [
+                    try S3Source(configuration.s3, base: download, time: time, logger: logger)
+                ]
+            }
         }
         if configuration.isolatesDecodes { settings.isolation = .isolated() }
         // A look into the caches that finds nothing is a failure for the pipeline, and nothing to tell for the server.
@@ -119,7 +131,6 @@ public struct ServerApplication: Sendable {
 
     private static func grammars(_ configuration: ServerConfiguration) throws -> [any ImageURLGrammar] {
         let signature = configuration.signature
-        try check(configuration)
         let pairs = zip(signature.keys, signature.salts).map { (key: $0, salt: $1) }
         // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
         let policy: URLKeys.Policy =
@@ -141,7 +152,7 @@ public struct ServerApplication: Sendable {
         }
     }
 
-    /// Refuses settings that would leave a signature or a restriction without effect.
+    /// Refuses settings that would leave a signature or a restriction without effect, and a store without a restriction.
     private static func check(_ configuration: ServerConfiguration) throws {
         guard configuration.signature.keys.count == configuration.signature.salts.count else {
             throw ServerConfigurationError.badValue(key: "signature.salts", reason: "there is one for each key")
@@ -149,6 +160,17 @@ public struct ServerApplication: Sendable {
         guard !configuration.url.onlyPresets || configuration.url.grammars.allSatisfy({ $0 == .imgproxy }) else {
             throw ServerConfigurationError.badValue(
                 key: "url.onlyPresets", reason: "url.grammars has a language that has no presets")
+        }
+        // Else strangers would read all buckets of the key.
+        guard !configuration.s3.isEnabled || !configuration.source.allow.isEmpty else {
+            throw ServerConfigurationError.badValue(
+                key: "source.allow", reason: "with s3.enabled it names the buckets, such as s3://photos/")
+        }
+        for name in configuration.source.passHeaders {
+            guard HTTPField.Name(name) != nil, !ServerConfiguration.Source.ownFields.contains(name.lowercased()) else {
+                throw ServerConfigurationError.badValue(
+                    key: "source.passHeaders", reason: "\(name) is no field, or one of the server's own")
+            }
         }
     }
 

@@ -28,6 +28,9 @@ final class ServerMetrics: Sendable {
     func observe(_ service: ImageService) {
         registry.addGauge("halcyon_server_requests_running") { [self] in Double(running.load(ordering: .relaxed)) }
         observe("transfer") { service.originals.transfers.statistics.numbers }
+        if let hosts = service.originals.hosts {
+            registry.addCounter("halcyon_server_host_queue_refusals_total") { Double(hosts.refusals) }
+        }
         observe("work") { service.work.statistics.numbers }
     }
 
