@@ -17,6 +17,7 @@ let halcyon: [Target.Dependency] = [
 let packages: [Target.Dependency] = [
     .product(name: "Configuration", package: "swift-configuration"),
     .product(name: "CoreMetrics", package: "swift-metrics"),
+    .product(name: "Crypto", package: "swift-crypto"),
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "Hummingbird", package: "hummingbird"),
     .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -6,6 +6,11 @@ enum AddressText {
     ///
     /// `+` stays: it is a space in forms only.
     static func percentDecoded(_ text: some StringProtocol) -> String? {
+        bytes(decoding: text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The bytes behind `%XX`. `nil` if a `%` stands without two digits.
+    static func bytes(decoding text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         var rest = text.utf8.makeIterator()
@@ -17,7 +22,7 @@ enum AddressText {
             guard let high = rest.next().flatMap(hexDigit), let low = rest.next().flatMap(hexDigit) else { return nil }
             bytes.append(high << 4 | low)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// The text of URL-safe base64, with padding or without. `nil` if it is none, or its bytes are not UTF-8.
@@ -66,10 +71,15 @@ enum AddressText {
     /// The text with everything but letters, digits and `-._~` percent-encoded, so that nothing in it can be taken for the
     /// text around it.
     static func component(_ text: String) -> String {
+        encoded(Array(text.utf8), except: isUnreserved)
+    }
+
+    /// The text of bytes, percent-encoded except those that may stand as they are.
+    static func encoded(_ text: [UInt8], except isPlain: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        for byte in text.utf8 {
-            if isUnreserved(byte) {
+        bytes.reserveCapacity(text.count)
+        for byte in text {
+            if isPlain(byte) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]

@@ -13,13 +13,15 @@ struct FleetTests {
     private static let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]
 
     private func fleet(
-        _ redis: RedisServer, _ body: @escaping @Sendable ([ServerFixture]) async throws -> Void
+        _ redis: RedisServer, s3: ServerConfiguration.S3? = nil,
+        _ body: @escaping @Sendable ([ServerFixture]) async throws -> Void
     ) async throws {
         let transport = ScriptedTransport()
         let configure: @Sendable (inout ServerConfiguration) -> Void = {
             $0.cache.redis = "unix://\(redis.socket)"
             // The machine that runs the tests does much else.
             $0.cache.redisTimeout = .seconds(20)
+            if let s3 { ($0.s3, $0.source.allow) = (s3, ["s3://photos/"]) }
         }
         try await ServerFixture.run(transport: transport, configure) { first in
             try await ServerFixture.run(transport: transport, configure) { second in
@@ -54,6 +56,27 @@ struct FleetTests {
             #expect(servers[0].transport.requestCount == 3)
             let metrics = try await String(decoding: servers[1].report("/metrics").body, as: UTF8.self)
             #expect(metrics.contains("halcyon_server_redis_hits_total"))
+        }
+    }
+
+    /// Signatures are no credentials of a client: the objects are for all, also where the store says nothing on caches.
+    @Test func objectsOfAStoreAreShared() async throws {
+        var store = ServerConfiguration.S3()
+        (store.isEnabled, store.endpoint) = (true, "https://store.test:9000")
+        (store.accessKey, store.secretKey) = ("id", "secret")
+        let redis = try await RedisServer()
+        try await fleet(redis, s3: store) { servers in
+            let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg")
+            let fields: HTTPHeaders = ["ETag": "\"abc\"", "Last-Modified": "Fri, 24 May 2013 00:00:00 GMT"]
+            try servers[0].answer("https://store.test:9000/photos/a.jpg", with: .data(bytes, headers: fields))
+            for size in [16, 24] {
+                for server in servers {
+                    #expect(try await server.get("/fit-\(size)x\(size),png/s3://photos/a.jpg").status == 200)
+                }
+            }
+            let request = try #require(servers[0].transport.requests.first)
+            #expect(request.headers["Authorization"]?.hasPrefix("AWS4-HMAC-SHA256 ") == true)
+            #expect(servers[0].transport.requestCount == 1)
         }
     }
 

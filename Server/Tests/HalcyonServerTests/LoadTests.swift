@@ -47,6 +47,18 @@ import UnixSignals
         }
     }
 
+    @Test func aDecodeThatDoesNotEndIsNotWaitedFor() async throws {
+        let free = DispatchSemaphore(value: 0)
+        let health = HealthCheck(patience: .milliseconds(20)) {
+            free.wait()
+            return true
+        }
+        #expect(await !health.isHealthy())
+        #expect(await !health.isHealthy())
+        free.signal()
+        while await !health.isHealthy() { try Task.checkCancellation() }
+    }
+
     @Test func aHostThatSaysNothingDoesNotTakeAllTransfers() async throws {
         try await ServerFixture.run {
             $0.queue.transfers = 4
@@ -71,6 +83,58 @@ import UnixSignals
             }
             #expect(statuses == [Int](repeating: 200, count: 12))
             #expect(server.application.hosts?.count == 0)
+        }
+    }
+
+    @Test func aHostWithTooManyRequestsIsRefused() async throws {
+        try await ServerFixture.run {
+            $0.queue.transfers = 4
+            $0.queue.waiting = 1
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let sources = try (0..<4).map { try server.serve("jpeg/baseline-420.jpg", as: "\($0)", gate: gate) }
+            let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+                for source in sources { group.addTask { try await server.get("/_/\(source)").status } }
+                // Two are transferred, one waits.
+                var statuses = [try await group.next()]
+                try await server.transport.waitForRequests(2)
+                gate.open()
+                while let status = try await group.next() { statuses.append(status) }
+                return statuses
+            }
+            #expect(answers == [503, 200, 200, 200])
+            #expect(server.application.transfers.statistics.refusals == 0)
+            let metrics = String(decoding: try await server.report("/metrics").body, as: UTF8.self)
+            #expect(metrics.contains("\nhalcyon_server_host_queue_refusals_total 1\n"))
+        }
+    }
+
+    /// A redirect takes a place at the host that it leads to.
+    @Test func redirectsToOneHostAreBounded() async throws {
+        try await ServerFixture.run {
+            $0.queue.transfers = 8
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let first = try server.serve("jpeg/baseline-420.jpg", as: "a")
+            for number in 0..<6 {
+                var answer = ScriptedTransport.Answer.data(try ServerFixture.fixture("jpeg/baseline-420.jpg"))
+                answer.headGate = gate
+                try server.answer("http://silent.test/\(number)", with: answer)
+                try server.answer(
+                    "http://host\(number).test/", with: .redirect(to: "http://silent.test/\(number)"))
+            }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<6 {
+                    group.addTask { try await server.get("/_/http://host\(number).test/").status }
+                }
+                try await server.transport.waitForRequests(8)
+                #expect(try await server.get("/_/\(first)").status == 200)
+                let silent = server.transport.requests.filter { $0.url.host() == "silent.test" }
+                #expect(silent.count == 2)
+                gate.open()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [Int](repeating: 200, count: 6))
         }
     }
 
@@ -156,13 +220,20 @@ import UnixSignals
         }
     }
 
+    /// Sends a request whose source's server says nothing until the gate opens, and waits until that server is asked.
+    private func asking(_ server: ServerFixture, _ gate: ScriptedTransportGate) async throws -> (
+        connection: LoopbackConnection, source: String
+    ) {
+        let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
+        let connection = try LoopbackConnection(port: server.port)
+        try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
+        try await server.transport.waitForRequests(1)
+        return (connection, source)
+    }
+
     @Test func aClientThatLeavesTakesItsWorkAlong() async throws {
         try await ServerFixture.run { server async throws in
-            let gate = ScriptedTransportGate()
-            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
-            let connection = try LoopbackConnection(port: server.port)
-            try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
-            try await server.transport.waitForRequests(1)
+            let (connection, _) = try await asking(server, ScriptedTransportGate())
             connection.leave()
             try await server.transport.waitForCancellations(1)
             try await until { server.application.transfers.statistics.working == 0 }
@@ -172,10 +243,7 @@ import UnixSignals
     @Test func aClientThatLeavesDisturbsNoOther() async throws {
         try await ServerFixture.run { server async throws in
             let gate = ScriptedTransportGate()
-            let source = try server.serve("jpeg/baseline-420.jpg", gate: gate)
-            let connection = try LoopbackConnection(port: server.port)
-            try connection.send(LoopbackConnection.head("/fit-24x24/\(source)"))
-            try await server.transport.waitForRequests(1)
+            let (connection, source) = try await asking(server, gate)
             async let other = server.get("/fit-24x24/\(source)")
             try await until { server.application.transfers.statistics.callers == 2 }
             connection.leave()

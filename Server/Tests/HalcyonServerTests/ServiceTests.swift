@@ -180,6 +180,57 @@ import Testing
         }
     }
 
+    /// The source's server answers by a field, and does not say so.
+    @Test(arguments: ["X-Team", "Accept-Language", "Authorization", "Cookie"])
+    func answersToFieldsThatArePassedOn(name: String) async throws {
+        let pictures = ["jpeg/baseline-420.jpg", "jpeg/gray.jpg", "png/adam7-rgba.png"]
+        let bytes = try pictures.map { try ServerFixture.fixture($0) }
+        let transport = ScriptedTransport { request in
+            let index = ["blue", "red"].firstIndex(of: request.headers[name]) ?? 2
+            return .data(bytes[index], headers: ["Cache-Control": "max-age=600"])
+        }
+        try await ServerFixture.run(transport: transport) {
+            $0.source.passHeaders = [name]
+        } _: { server async throws in
+            for _ in 0..<2 {
+                for (index, value) in ["blue", "red", nil].enumerated() {
+                    let fields = value.map { [name: $0] } ?? [:]
+                    let answer = try await server.get("/original/http://images.test/a", fields)
+                    #expect(answer.body == bytes[index])
+                    #expect(answer["Cache-Control"]?.contains("private") == (value != nil))
+                    let small = try await server.get("/fit-24x24,png/http://images.test/a", fields)
+                    let facts = try await server.get("/info/_/http://images.test/a", fields)
+                    #expect(small.status == 200 && facts.status == 200)
+                }
+            }
+        }
+    }
+
+    @Test func fieldsThatArePassedOnStayWithTheirHost() async throws {
+        try await ServerFixture.run {
+            $0.source.passHeaders = ["X-Team", "Authorization", "Accept-Language"]
+        } _: { server async throws in
+            try server.serve("jpeg/baseline-420.jpg")
+            try server.answer("http://images.test/near", with: .redirect(to: "http://images.test/a.jpg"))
+            try server.answer("http://images.test/far", with: .redirect(to: "http://elsewhere.test/a.jpg"))
+            try server.answer(
+                "http://elsewhere.test/a.jpg", with: .data(try ServerFixture.fixture("jpeg/baseline-420.jpg")))
+            let fields = ["X-Team": "blue", "Authorization": "Bearer 1", "Accept-Language": "de"]
+            #expect(try await server.get("/_/http://images.test/near", fields).status == 200)
+            #expect(try await server.get("/_/http://images.test/far", fields).status == 200)
+            let sent = server.transport.requests.map { request in fields.keys.filter { request.headers[$0] != nil } }
+            #expect(sent.map(\.count) == [3, 3, 3, 0])
+        }
+    }
+
+    @Test(arguments: ["Host", "range", "Connection", "If-None-Match", "no field", "Accept-Encoding"])
+    func fieldsThatAreNotPassedOn(name: String) {
+        var configuration = ServerConfiguration()
+        configuration.source.passHeaders = [name]
+        configuration.cache.folder = nil
+        #expect(throws: ServerConfigurationError.self) { try ServerApplication(configuration) }
+    }
+
     @Test func reports() async throws {
         try await ServerFixture.run { server async throws in
             let source = try server.serve("jpeg/baseline-420.jpg")
@@ -194,6 +245,7 @@ import Testing
             for line in [
                 "halcyon_server_requests_total{status=\"200\"} 1", "halcyon_server_requests_total{status=\"404\"} 1",
                 "halcyon_server_requests_running 0", "halcyon_server_request_duration_seconds_count 2",
+                "halcyon_server_host_queue_refusals_total 0",
                 "halcyon_server_work_queue_waiting 0", "halcyon_server_transfer_queue_refusals_total 0",
             ] {
                 #expect(text.contains("\n\(line)\n"), "\(line)")

@@ -13,6 +13,8 @@ import Testing
             ("/plain/local:/a/b.jpg", "local:///a/b.jpg", nil),
             ("/plain/local:///a/b.jpg", "local:///a/b.jpg", nil),
             ("/plain/s3://bucket/a%20b.jpg", "s3://bucket/a%20b.jpg", nil),
+            ("/plain/s3://bucket/a%2525%23%5C%C3%A4.jpg?1", "s3://bucket/a%2525%23%5C%C3%A4.jpg", nil),
+            ("/plain/S3%3A%2F%2Fbucket%2Fa%25%3F1", "S3://bucket/a%25?1", nil),
             ("/plain/http%3A%2F%2Fexample.com%2Fa.jpg%3Fx=1%40b", "http://example.com/a.jpg?x=1@b", nil),
             ("/plain/http://example.com/100%2525.jpg", "http://example.com/100%25.jpg", nil),
             ("/plain/http://example.com/ä.jpg", "http://example.com/%C3%A4.jpg", nil),

@@ -195,6 +195,19 @@ import Testing
             ("s3://bucket", ["s3://bucket/a"], ["s3://bucket2/a", "s3://Bucket/a"]),
             ("s3://bucket-*/img/", ["s3://bucket-1/img/a"], ["s3://bucket-1/a/img/a", "s3://bucket/img/a"]),
             ("local:///public/", ["local:///public/a"], ["local:///private/a", "local:///a"]),
+            (
+                "s3://b/a%2Bb/", ["s3://b/a+b/c", "s3://b/a%2bb/c", "s3://b/%61%2Bb%2Fc"],
+                ["s3://b/a%252Bb/c", "s3://b/a/c", "s3://b/a%20b/c"]
+            ),
+            (
+                "s3://b/my folder/", ["s3://b/my%20folder/a", "s3://b/%6dy%20folder%2fa"],
+                ["s3://b/my+folder/a", "s3://b/my%2520folder/a", "s3://b/my/a"]
+            ),
+            ("s3://b/%6Dy%20folder/", ["s3://b/my%20folder/a"], ["s3://b/my%20folders/a"]),
+            ("s3://b/ä%2f*%2Fc/", ["s3://b/%C3%A4/x/c/d"], ["s3://b/%C3%A4/x/y/c/d", "s3://b/a/x/c/d"]),
+            ("s3://b/%2A/", ["s3://b/*/a", "s3://b/%2a/a"], ["s3://b/x/a"]),
+            ("s3://b/a%3F/", ["s3://b/a%3F/c"], ["s3://b/a?/c"]),
+            ("local:///my folder/100%25/", ["local:///my%20folder/100%25/a"], ["local:///my/100%25/a"]),
         ]
         for row in rows {
             let rules = try SourceRules(allowed: [row.rule], schemes: ["http", "https", "s3", "local"])
@@ -231,7 +244,8 @@ import Testing
             "", "*", "good.com", "//good.com", "http:/good.com", "http://a@good.com/", "http://good.com:x/",
             "http://good.com:0/",
             "http://good.com:/", "http://gööd.com/", "http://good.com/../", "http://good com/", "http://a%2eb/",
-            "http://a?b",
+            "http://a?b", "s3://b/100%/", "s3://b/a%00/", "s3://b/%2e%2E/", "s3://b/a%2f../", "s3://b/a?b",
+            "local:///%*/",
         ] {
             #expect(throws: ConfigurationError.self, "\(rule)") { try SourceRules(allowed: [rule]) }
         }

@@ -13,6 +13,7 @@ final class HostQueues: Sendable {
     private let limits: CostQueueLimits
     private let time: TimeSource
     private let hosts = Mutex<[String: Host]>([:])
+    private let refused = Atomic(0)
 
     /// - Parameter limits: those of one host.
     init(limits: CostQueueLimits, time: TimeSource) {
@@ -21,6 +22,9 @@ final class HostQueues: Sendable {
 
     /// The hosts that have callers.
     var count: Int { hosts.withLock { $0.count } }
+
+    /// The callers that were refused so far.
+    var refusals: Int { refused.load(ordering: .relaxed) }
 
     /// Waits for a place at a host, does the work and gives the place back.
     ///
@@ -40,6 +44,16 @@ final class HostQueues: Sendable {
                 if hosts[host]?.callers == 0 { hosts[host] = nil }
             }
         }
-        return try await queue.withPlace(for: key, cost: 1, work)
+        // The refusals of the work itself are those of other queues.
+        var hasPlace = false
+        do {
+            return try await queue.withPlace(for: key, cost: 1) {
+                hasPlace = true
+                return try await work()
+            }
+        } catch let error as CostQueueRefusal where !hasPlace {
+            refused.add(1, ordering: .relaxed)
+            throw error
+        }
     }
 }

@@ -9,17 +9,32 @@ import Synchronization
 final class HealthCheck: Sendable {
     private struct State {
         var last: (time: ContinuousClock.Instant, isHealthy: Bool)?
-        /// The callers that wait for the decode that runs; empty if none does.
-        var callers: [CheckedContinuation<Bool, Never>] = []
+        var isLooking = false
+        /// The callers that wait for the decode that runs.
+        var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var lastCaller = 0
     }
 
-    private let coders: CoderRegistry
-    private let isolation: DecodeIsolation
+    private let decodes: @Sendable () -> Bool
+    private let patience: Duration
     private let state = Mutex(State())
     private let stops = Atomic(false)
 
-    init(_ pipeline: ImagePipeline) {
-        (coders, isolation) = (pipeline.configuration.coders, pipeline.configuration.isolation)
+    /// - Parameters:
+    ///   - patience: the time after which a decode that has not ended counts as failed, 5 s by default.
+    ///   - decodes: the decode, on a thread of its own.
+    init(patience: Duration = .seconds(5), decodes: @escaping @Sendable () -> Bool) {
+        (self.patience, self.decodes) = (patience, decodes)
+    }
+
+    convenience init(_ pipeline: ImagePipeline) {
+        let (coders, isolation) = (pipeline.configuration.coders, pipeline.configuration.isolation)
+        self.init {
+            guard let image = try? coders.decode(HealthCheck.pixel, options: DecodeOptions(isolation: isolation)) else {
+                return false
+            }
+            return image.size == PixelSize(1, 1)
+        }
     }
 
     /// Whether the server is to stop, and takes no new work.
@@ -29,35 +44,36 @@ final class HealthCheck: Sendable {
         stops.store(true, ordering: .relaxed)
     }
 
-    /// Whether pictures can be decoded.
+    /// Whether pictures can be decoded, within the patience.
     func isHealthy() async -> Bool {
         await withCheckedContinuation { caller in
-            let (known, begins) = state.withLock { state -> (Bool?, Bool) in
+            let (known, id, begins) = state.withLock { state -> (Bool?, Int, Bool) in
                 if let last = state.last, ContinuousClock.now - last.time < .seconds(1) {
-                    return (last.isHealthy, false)
+                    return (last.isHealthy, 0, false)
                 }
-                state.callers.append(caller)
-                return (nil, state.callers.count == 1)
+                state.lastCaller += 1
+                state.callers[state.lastCaller] = caller
+                defer { state.isLooking = true }
+                return (nil, state.lastCaller, !state.isLooking)
             }
-            if let known { caller.resume(returning: known) }
+            if let known { return caller.resume(returning: known) }
             if begins { Thread.detachNewThread { [self] in look() } }
+            Task {
+                try? await Task.sleep(for: patience)
+                state.withLock { $0.callers.removeValue(forKey: id) }?.resume(returning: false)
+            }
         }
     }
 
     private func look() {
         let isHealthy = decodes()
         let callers = state.withLock { state in
-            defer { state.callers = [] }
+            defer { state.callers = [:] }
+            state.isLooking = false
             state.last = (.now, isHealthy)
-            return state.callers
+            return Array(state.callers.values)
         }
         for caller in callers { caller.resume(returning: isHealthy) }
-    }
-
-    private func decodes() -> Bool {
-        let options = DecodeOptions(isolation: isolation)
-        guard let image = try? coders.decode(Self.pixel, options: options) else { return false }
-        return image.size == PixelSize(1, 1)
     }
 
     /// A GIF of one black pixel.

@@ -3,6 +3,7 @@ import Halcyon
 import HalcyonNetwork
 import HalcyonObservability
 import HalcyonSystem
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import ImageURLs
@@ -48,14 +49,17 @@ public struct ServerApplication: Sendable {
         transport: (any Transport)? = nil, time: TimeSource = .system, tracer: (any Tracer)? = nil
     ) throws {
         (self.configuration, self.logger, self.tracer) = (configuration, logger, tracer)
-        let schemes: Set<String> = configuration.source.folder == nil ? ["http", "https"] : ["http", "https", "local"]
+        try Self.check(configuration)
+        var schemes: Set<String> = ["http", "https"]
+        if configuration.source.folder != nil { schemes.insert("local") }
+        if configuration.s3.isEnabled { schemes.insert("s3") }
         let rules = try SourceRules(
             allowed: configuration.source.allow, baseURL: configuration.source.baseURL, schemes: schemes)
         shared = try configuration.cache.redisConfiguration().map {
             RedisStore(configuration: $0, timeSource: time, logger: logger)
         }
         let stores = shared.map { [$0] } ?? []
-        pipeline = Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time, tracer)
+        pipeline = try Self.pipeline(configuration, rules: rules, stores: stores, logger, transport, time, tracer)
         let registry = PrometheusRegistry()
         metrics = ServerMetrics(registry)
         pipelineMetrics = PipelineMetrics(pipeline, factory: registry)
@@ -88,7 +92,7 @@ public struct ServerApplication: Sendable {
         _ configuration: ServerConfiguration, rules: SourceRules, stores: [RedisStore], _ logger: Logger,
         _ transport: (any Transport)?,
         _ time: TimeSource, _ tracer: (any Tracer)?
-    ) -> ImagePipeline {
+    ) throws -> ImagePipeline {
         let disk = configuration.cache.folder.map {
             DiskCache(
                 folder: URL(filePath: $0), configuration: .init(sizeLimit: configuration.cache.diskBytes),
@@ -105,14 +109,22 @@ public struct ServerApplication: Sendable {
             _ = try rules.check(next.url.absoluteString)
             return next
         }
-        settings.changeDownloader { (download: inout ImageDownloader.Configuration) in
+        try settings.changeDownloader { (download: inout ImageDownloader.Configuration) in
             if let transport { download.transport = transport }
             download.headers.set("User-Agent", "HalcyonServer")
+            // An answer to them is one client's own, and they are for no other origin.
+            download.credentialFields = CredentialFields(adding: configuration.source.passHeaders)
             download.addressPolicy = configuration.source.allowsPrivateAddresses ? .any : .publicInternet
             download.timeouts.total = configuration.source.timeout
             download.transfers = configuration.queue.transfers
-            download.transfersPerHost = configuration.queue.transfers
+            // Also with hosts that redirects lead to.
+            download.transfersPerHost = configuration.queue.transfersPerHost
             download.hooks.redirect = redirect
+            if configuration.s3.isEnabled {
+                download.interceptors = [
+                    try S3Source(configuration.s3, base: download, time: time, logger: logger)
+                ]
+            }
         }
         if configuration.isolatesDecodes { settings.isolation = .isolated() }
         // The server itself has a line for each request.
@@ -123,7 +135,6 @@ public struct ServerApplication: Sendable {
 
     private static func grammars(_ configuration: ServerConfiguration) throws -> [any ImageURLGrammar] {
         let signature = configuration.signature
-        try check(configuration)
         let pairs = zip(signature.keys, signature.salts).map { (key: $0, salt: $1) }
         // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
         let policy: URLKeys.Policy =
@@ -145,7 +156,7 @@ public struct ServerApplication: Sendable {
         }
     }
 
-    /// Refuses settings that would leave a signature or a restriction without effect.
+    /// Refuses settings that would leave a signature or a restriction without effect, and a store without a restriction.
     private static func check(_ configuration: ServerConfiguration) throws {
         guard configuration.signature.keys.count == configuration.signature.salts.count else {
             throw ServerConfigurationError.badValue(key: "signature.salts", reason: "there is one for each key")
@@ -153,6 +164,17 @@ public struct ServerApplication: Sendable {
         guard !configuration.url.onlyPresets || configuration.url.grammars.allSatisfy({ $0 == .imgproxy }) else {
             throw ServerConfigurationError.badValue(
                 key: "url.onlyPresets", reason: "url.grammars has a language that has no presets")
+        }
+        // Else strangers would read all buckets of the key.
+        guard !configuration.s3.isEnabled || !configuration.source.allow.isEmpty else {
+            throw ServerConfigurationError.badValue(
+                key: "source.allow", reason: "with s3.enabled it names the buckets, such as s3://photos/")
+        }
+        for name in configuration.source.passHeaders {
+            guard HTTPField.Name(name) != nil, !ServerConfiguration.Source.ownFields.contains(name.lowercased()) else {
+                throw ServerConfigurationError.badValue(
+                    key: "source.passHeaders", reason: "\(name) is no field, or one of the server's own")
+            }
         }
     }
 

@@ -9,9 +9,10 @@ extension ServerConfiguration {
     public init(environment: [String: String], file: String? = nil) async throws {
         self.init()
         let file = file ?? environment["HALCYON_CONFIG"]
-        let reader = try await SettingsReader(environment: environment, file: file, keys: Self.keys)
+        let reader = try await SettingsReader(environment: environment, file: file, keys: Self.keys + Self.s3Keys)
         try readSockets(reader)
         try readSources(reader)
+        try readS3(reader, environment: environment)
         try readAnswers(reader)
         try readLimits(reader)
     }

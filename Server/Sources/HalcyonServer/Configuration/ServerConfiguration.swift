@@ -50,8 +50,17 @@ public struct ServerConfiguration: Sendable {
         public var maximumFrames = 500
         /// The pixels of all frames of an animation, 200 million by default.
         public var maximumAnimationPixels = 200_000_000
-        /// The header fields of a client that are sent to the source's server; none by default.
+        /// The header fields of a client that are sent to the server of the source, and to no other one that it redirects to. None
+        /// by default. What it answers to them is kept for this client alone, unless it says `public`.
         public var passHeaders: [String] = []
+
+        /// The fields that belong to a connection or to the server's own requests: with a client's `Host` a source would be another
+        /// one than the rules allow, with its `Range` a part would be taken for the whole.
+        static let ownFields: Set<String> = [
+            "host", "connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer",
+            "transfer-encoding", "upgrade", "content-length", "expect", "range", "if-range", "if-none-match",
+            "if-modified-since", "if-match", "if-unmodified-since", "accept-encoding", "cache-control", "pragma",
+        ]
     }
 
     /// A language of URLs.
@@ -149,9 +158,13 @@ public struct ServerConfiguration: Sendable {
     public struct Queue: Hashable, Sendable {
         /// The transfers at the same time, 32 by default. One host has a quarter of them, or two.
         public var transfers = 32
+
+        /// A quarter of the transfers, or two.
+        var transfersPerHost: Int { min(transfers, max(2, transfers / 4)) }
+
         /// The pixels that are decoded and encoded at the same time; 40 million for each processor by default.
         public var pixels = 40_000_000 * ProcessInfo.processInfo.activeProcessorCount
-        /// The answers that wait for a transfer, and for the work behind it, 256 each by default.
+        /// The answers that wait for a transfer with one host, for one among all, and for the work behind it, 256 each by default.
         public var waiting = 256
         /// The pixels of all answers that wait; 2,000 million by default.
         public var waitingPixels = 2_000_000_000
@@ -162,6 +175,7 @@ public struct ServerConfiguration: Sendable {
     public var http = HTTP()
     public var metrics = Metrics()
     public var source = Source()
+    public var s3 = S3()
     public var url = URLs()
     public var signature = Signature()
     public var answer = Answer()

@@ -69,8 +69,7 @@ final class Originals: Sendable {
             limits: CostQueueLimits(
                 working: queue.transfers, waitingCount: queue.waiting, waitingCost: queue.waiting,
                 waitingTime: queue.waitingTime), time: time)
-        // One host has a quarter of the places, or two.
-        let share = max(2, queue.transfers / 4)
+        let share = queue.transfersPerHost
         let limits = CostQueueLimits(
             working: share, waitingCount: queue.waiting, waitingCost: queue.waiting, waitingTime: queue.waitingTime)
         hosts = share < queue.transfers ? HostQueues(limits: limits, time: time) : nil
@@ -95,8 +94,10 @@ final class Originals: Sendable {
             request = ImageRequest(.provider(source))
             (lastModified, name) = (source.lastModified, source.cacheKey)
         } else {
+            if url.scheme == "s3" { _ = try S3Object(url) }
             request = ImageRequest(.remote(try Self.url(url)))
-            request.network.headers = headers
+            // Fields of clients are none of a store's.
+            if url.scheme != "s3" { request.network.headers = headers }
         }
         request.decode = JobPlan.decodeOptions(job, configuration)
         request.network.totalTimeout = configuration.timeout
@@ -106,7 +107,8 @@ final class Originals: Sendable {
         request.cachePolicy.writes.remove(.memory)
         let limits = request.decode.limits
         let key = "\(name) \(limits.maximumPixels) \(limits.maximumFrames) \(request.network.maximumBytes ?? 0)"
-        return Address(request: request, key: headers.isEmpty ? key : nil, lastModified: lastModified)
+        return Address(
+            request: request, key: request.network.headers.isEmpty ? key : nil, lastModified: lastModified)
     }
 
     private static func url(_ url: SourceURL) throws -> URL {
@@ -157,7 +159,9 @@ final class Originals: Sendable {
         guard let hosts, case .remote(let url) = address.request.source, let host = url.host() else {
             return try await transfer()
         }
-        return try await hosts.withPlace(at: host.lowercased(), for: key) { try await transfer() }
+        // All buckets are at one store. No host has a colon and no brackets.
+        let place = url.scheme == "s3" ? "s3:" : host.lowercased()
+        return try await hosts.withPlace(at: place, for: key) { try await transfer() }
     }
 
     private func remember(_ original: EncodedImage, at address: Address) async throws -> SourceFacts {

@@ -31,6 +31,9 @@ final class ServerMetrics: Sendable {
             Double(service.keptAnswers.load(ordering: .relaxed))
         }
         observe("transfer") { service.originals.transfers.statistics.numbers }
+        if let hosts = service.originals.hosts {
+            registry.addCounter("halcyon_server_host_queue_refusals_total") { Double(hosts.refusals) }
+        }
         observe("work") { service.work.statistics.numbers }
     }
 

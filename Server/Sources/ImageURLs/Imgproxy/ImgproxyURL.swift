@@ -107,7 +107,7 @@ public struct ImgproxyURL: ImageURLGrammar {
         guard let decoded = AddressText.percentDecoded(halves[0]) else {
             throw .path("the percent-encoding of the source is not valid")
         }
-        return (try AddressText.encoded(decoded), Self.format(in: halves))
+        return (try Self.address(decoded), Self.format(in: halves))
     }
 
     private func encodedSource(_ text: String) throws(ImageURLError) -> (String, Substring?) {
@@ -116,7 +116,14 @@ public struct ImgproxyURL: ImageURLGrammar {
         guard let decoded = AddressText.base64Decoded(halves[0]) else {
             throw .path("the source is not URL-safe base64")
         }
-        return (try AddressText.encoded(decoded), Self.format(in: halves))
+        return (try Self.address(decoded), Self.format(in: halves))
+    }
+
+    /// The address of a source. The key of an object in S3 is no part of a URL for imgproxy: `%` and `#` are characters as others.
+    private static func address(_ text: String) throws(ImageURLError) -> String {
+        guard text.prefix(5).lowercased() == "s3://" else { return try AddressText.encoded(text) }
+        let encoded: [UnicodeScalar: String] = ["%": "%25", "#": "%23", "\\": "%5C"]
+        return try AddressText.encoded(text.unicodeScalars.map { encoded[$0] ?? String($0) }.joined())
     }
 
     private static func format(in halves: [Substring]) -> Substring? {

@@ -8,7 +8,9 @@ import Foundation
 /// `https://*.good.com/` no `https://evil.org?.good.com/`. `:*` allows any port.
 ///
 /// The path is compared as text: `https://good.com/img` allows `/img-private` too, so rules should end with a slash. A rule
-/// with a scheme alone (`s3://`) allows all of it. Rules say nothing on the addresses that names resolve to; that is the
+/// with a scheme alone (`s3://`) allows all of it. In rules for buckets and folders it does not matter how the path is
+/// percent-encoded, nor whether it is: `s3://photos/my folder/` and `s3://photos/my%20folder/` are the same; `%2A` is a star, not
+/// any text, and `%3F` a question mark (a query is not possible). Rules say nothing on the addresses that names resolve to; that is the
 /// downloader's business.
 public struct SourceRules: Sendable, Hashable {
     private let schemes: Set<String>
@@ -112,11 +114,17 @@ private struct Rule: Sendable, Hashable {
         anyHost = authority.isEmpty
         let isWeb = scheme == "http" || scheme == "https"
         host = Pattern(isWeb ? authority.lowercased() : String(authority))
-        let path = rest[end...]
-        guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
-            throw failure("its path has '.' or '..'")
+        var path = String(rest[end...])
+        guard !SourceURL.hasDots(path) else { throw failure("its path has '.' or '..'") }
+        if !isWeb {
+            guard !path.contains("?") else { throw failure("it has a query") }
+            do { try SourceURL.checkEncoding(of: path) } catch { throw failure("its percent-encoding is not valid") }
+            path = path.replacingOccurrences(of: "%2f", with: "/", options: .caseInsensitive)
         }
-        parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { Pattern($0) }
+        parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part in
+            // Stars that are encoded are none of the pattern's.
+            Pattern(part) { isWeb ? $0 : SourceURL.plainPath($0) }
+        }
     }
 
     func allows(_ url: SourceURL) -> Bool {
@@ -135,8 +143,9 @@ private struct Rule: Sendable, Hashable {
 private struct Pattern: Sendable, Hashable {
     private let pieces: [String]
 
-    init(_ text: some StringProtocol) {
-        pieces = text.split(separator: "*", omittingEmptySubsequences: false).map { String($0) }
+    /// - Parameter form: returns the form of a piece that texts have it in; the piece itself by default.
+    init(_ text: some StringProtocol, form: (String) -> String = { $0 }) {
+        pieces = text.split(separator: "*", omittingEmptySubsequences: false).map { form(String($0)) }
     }
 
     /// Whether the text is the pattern's.

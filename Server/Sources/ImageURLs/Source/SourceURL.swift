@@ -6,6 +6,9 @@ import Foundation
 /// The scheme and host are in small letters, a port that is the scheme's own is left out, and a fragment is dropped. Refused
 /// are user information; hosts that are percent-encoded, not ASCII (write `xn--`), end with a dot, or are numbers other than
 /// a plain address; backslashes, spaces and control characters anywhere; `.` and `..` in the path, also percent-encoded.
+///
+/// In paths of buckets and folders (all schemes but `http` and `https`) nothing is percent-encoded that need not be, so that each
+/// object has one address, and rules see its slashes.
 public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
     /// In small letters: `http`, `https`, `s3`, `local`...
     public let scheme: String
@@ -32,9 +35,10 @@ public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
 
         let target = rest[end...].prefix { $0 != "#" }
         let mid = target.firstIndex(of: "?") ?? target.endIndex
-        path = mid == target.startIndex ? "/" : String(target[..<mid])
+        let written = mid == target.startIndex ? "/" : String(target[..<mid])
         query = mid == target.endIndex ? nil : String(target[target.index(after: mid)...])
-        try Self.checkEncoding(of: path)
+        try Self.checkEncoding(of: written)
+        path = scheme == "http" || scheme == "https" ? written : Self.plainPath(written)
         if let query { try Self.checkEncoding(of: query) }
         guard !Self.hasDots(path) else { throw .dots }
     }
@@ -123,7 +127,7 @@ public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Each `%` has two digits behind it, and none is the end of a C string.
-    private static func checkEncoding(of text: String) throws(SourceRefusal) {
+    static func checkEncoding(of text: String) throws(SourceRefusal) {
         var rest = text.utf8.makeIterator()
         while let byte = rest.next() {
             guard byte == UInt8(ascii: "%") else { continue }
@@ -133,9 +137,17 @@ public struct SourceURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The path of a bucket or folder, whose slashes are the same ones however they are encoded: in it, that is encoded alone which no
+    /// path may hold.
+    static func plainPath(_ path: String) -> String {
+        let allowed = "-._~!$&'()*+,;=:@/".utf8
+        let bytes = AddressText.bytes(decoding: path) ?? Array(path.utf8)
+        return AddressText.encoded(bytes) { AddressText.isAlphanumeric($0) || allowed.contains($0) }
+    }
+
     /// Whether a part of the path is `.` or `..`, also with a parameter (`..;a`), which some servers leave out. Percent-encoded
     /// dots, slashes, backslashes and semicolons count as such, for servers differ in when they decode them.
-    private static func hasDots(_ path: String) -> Bool {
+    static func hasDots(_ path: String) -> Bool {
         let decoded = path.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive)
             .replacingOccurrences(of: "%2f", with: "/", options: .caseInsensitive)
             .replacingOccurrences(of: "%5c", with: "/", options: .caseInsensitive)
