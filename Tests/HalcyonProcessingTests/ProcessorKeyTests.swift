@@ -88,7 +88,8 @@ import Testing
             .crop(to: size, anchorX: 0.5.nextUp), .crop(PixelRect(x: 0, y: 0, width: 3, height: 4)),
             .crop(PixelRect(x: 1, y: 0, width: 3, height: 4)), .crop(PixelRect(x: 0, y: 1, width: 3, height: 4)),
             .crop(PixelRect(x: 0, y: 0, width: 4, height: 4)), .crop(PixelRect(x: 0, y: 0, width: 3, height: 3)),
-            .crop(PixelRect(x: -1, y: 0, width: 3, height: 4)), .roundCorners(radius: 3),
+            .crop(PixelRect(x: -1, y: 0, width: 3, height: 4)), .smartCrop(to: size), .smartCrop(ratio: size),
+            .smartCrop(to: PixelSize(4, 3)), .smartCrop(ratio: PixelSize(3, 3)), .roundCorners(radius: 3),
             .roundCorners(radius: 3.0.nextUp), .roundCorners(radius: -3), .roundCorners(radius: .nan),
             .roundCorners(radius: .infinity), .roundCorners(radius: 0),
         ]

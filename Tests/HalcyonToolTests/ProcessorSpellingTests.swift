@@ -31,6 +31,8 @@ import Testing
             .resize(to: PixelSize(1, 2), mode: .fill, upscale: true, filter: .area)
         ),
         ("crop=100x80", .crop(to: PixelSize(100, 80))),
+        ("crop=100x80@smart", .smartCrop(to: PixelSize(100, 80))),
+        ("crop=16x9@smart-ratio", .smartCrop(ratio: PixelSize(16, 9))),
         ("crop=100x80@20,30", .crop(PixelRect(x: 20, y: 30, width: 100, height: 80))),
         ("crop=100x80@-20,+3", .crop(PixelRect(x: -20, y: 3, width: 100, height: 80))),
         ("crop=100x80@0%,75%", .crop(to: PixelSize(100, 80), anchorX: 0, anchorY: 0.75)),
@@ -157,7 +159,8 @@ import Testing
     @Test(arguments: [
         "resize", "resize=", "resize=fit", "resize=x", "resize=2x:fill", "resize=2x:x2", "resize=2x2:fit:fill",
         "resize=2x2:cubic", "resize=2x2:upscale:upscale",
-        "crop=2x2@50%,1", "crop=2x2@1,2,3", "crop=2x2@1%,2%@3", "flip=Vertical", "flip=horizontal:vertical", "rotate",
+        "crop=@smart", "crop=2x2@Smart", "crop=2x2@smart@smart", "crop=2x2@50%,1", "crop=2x2@1,2,3", "crop=2x2@1%,2%@3",
+        "flip=Vertical", "flip=horizontal:vertical", "rotate",
         "rotate=north", "rotate=1:2", "rotate=1:keep:fit", "rotate=1:#12345", "rotate=1:white", "pad", "pad=1,2",
         "pad=1.5",
         "pad=2x2@1,2", "pad=1:#fff:#000", "round", "round=1:tl", "round=1:corners=", "round=1:corners=tl,xx",

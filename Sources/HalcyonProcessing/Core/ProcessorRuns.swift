@@ -4,7 +4,9 @@ import HalcyonSystem
 extension [any ImageProcessor] {
     /// Whether all processors do with a gain map as they do with its image. The others drop it.
     package var keepGainMap: Bool {
-        flattened.allSatisfy { ($0 as? any GeometricProcessor)?.geometryStep != nil || $0 is ResizeProcessor }
+        flattened.allSatisfy {
+            ($0 as? any GeometricProcessor)?.geometryStep != nil || $0 is ResizeProcessor || $0 is CropProcessor
+        }
     }
 
     /// Applies all processors to an image and to the frames of its animation.

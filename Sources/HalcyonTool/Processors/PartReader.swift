@@ -47,6 +47,11 @@ enum PartReader {
         return anchor(pair[1]).map { (size, $0.x, $0.y) }
     }
 
+    /// Parses a size with a place that has a name: `WxH@smart`.
+    static func size(_ text: Substring, at place: String) -> PixelSize? {
+        text.hasSuffix(place) ? SizeArgument.size(text.dropLast(place.count)) : nil
+    }
+
     /// Parses a rectangle: `WxH@X,Y`.
     static func rect(_ text: Substring) -> PixelRect? {
         let pair = text.split(separator: "@", omittingEmptySubsequences: false)

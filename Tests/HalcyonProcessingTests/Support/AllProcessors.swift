@@ -60,6 +60,9 @@ enum AllProcessors {
                     .crop(to: PixelSize(8, 5)), .crop(to: PixelSize(7, 6)), .crop(to: rect.size, anchorX: 0.25),
                     .crop(to: rect.size, anchorY: 1),
                 ]),
+            ProcessorFamily(
+                "crop by saliency", .smartCrop(to: rect.size), questions: 1,
+                [.smartCrop(to: PixelSize(8, 5)), .smartCrop(to: PixelSize(7, 6)), .smartCrop(ratio: PixelSize(7, 5))]),
             ProcessorFamily("flip", .flip(.horizontal), questions: 1, [.flip(.vertical)]),
             ProcessorFamily(
                 "rotate", .rotate(degrees: 30), questions: 600 / 64,

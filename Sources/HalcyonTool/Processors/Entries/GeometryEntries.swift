@@ -64,16 +64,25 @@ enum GeometryEntries {
         text: """
             Keeps a rectangle of an image. The parts outside the image are left out; a rectangle that is entirely \
             outside is an error.
+
+            `smart` finds the place by the picture: where colours differ from the rest, where details are, and colours of skin. \
+            `smart-ratio` keeps the largest part with the ratio of the sides, so that a `resize` behind it fills a box with what \
+            matters.
             """,
-        forms: ["crop=WxH[@X,Y]", "crop=WxH@X%,Y%"], brief: "crop=WxH[@X,Y]",
+        forms: ["crop=WxH[@X,Y]", "crop=WxH@X%,Y%", "crop=WxH@smart|smart-ratio"], brief: "crop=WxH[@X,Y]",
         parts: [
             .init("WxH", "to", "The size in pixels, in the middle without X and Y. Sides are at least 1."),
             .init("@X,Y", "PixelRect", "The position in pixels from the top left."),
             .init("@X%,Y%", "anchorX, anchorY", anchor),
+            .init(
+                "@smart, @smart-ratio", "smartCrop",
+                "The most salient place of that size, or of the largest part with the ratio of its sides."),
         ],
         example: "crop=100x80@20,30", call: ".crop(PixelRect(x: 20, y: 30, width: 100, height: 80))"
     ) { parts in
         if let rect = parts.take(PartReader.rect) { return .crop(rect) }
+        if let size = parts.take({ PartReader.size($0, at: "@smart") }) { return .smartCrop(to: size) }
+        if let ratio = parts.take({ PartReader.size($0, at: "@smart-ratio") }) { return .smartCrop(ratio: ratio) }
         let place = try parts.require("WxH[@X,Y]", PartReader.anchored)
         return .crop(to: place.size, anchorX: place.x, anchorY: place.y)
     }
