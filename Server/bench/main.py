@@ -1,5 +1,6 @@
 """Runs the bars that are named, and prints the table. The program's start is Server/bench/run."""
 import platform
+import signal
 import subprocess
 import sys
 
@@ -16,6 +17,8 @@ def _version(*command):
     return (done.stdout + done.stderr).splitlines()[0].strip()
 
 
+# A run that is ended ends its servers.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 names = sys.argv[1:] or [name for name in BARS if name != "soak"]
 if unknown := set(names) - set(BARS):
     sys.exit(f"There is no bar {', '.join(sorted(unknown))}: {' '.join(BARS)}")
