@@ -95,7 +95,7 @@ struct ThumbnailsOfAServer {
         let server = ThumbnailsOfAServer(pipeline: pipeline)
         let url = try #require(URL(string: "http://images.example/a.png"))
         do {
-            return try await server.answer(to: url, accept: "", ifNoneMatch: nil).status
+            return try await server.answer(to: ImageRequest(url), accept: "", ifNoneMatch: nil).status
         } catch {
             return server.status(of: error)
         }

@@ -55,6 +55,42 @@ import Testing
         }
     }
 
+    @Test func theSmartPart() async throws {
+        let size = PixelSize(16, 16)
+        // A decode to a size may differ by a step from a decode and a scaling.
+        try await expect(
+            "rs:fill:16:16/g:sm",
+            toBe: { try $0.processed(by: [.resize(to: PixelSize(24, 16), mode: .stretch), .smartCrop(to: size)]) },
+            tolerance: 2)
+        try await expect("c:16:16:sm") { try $0.processed(by: [.smartCrop(to: size)]) }
+        try await expect("c:16:16:sm/rs:force:8:8") {
+            try $0.processed(by: [.smartCrop(to: size), .resize(to: PixelSize(8, 8), mode: .stretch)])
+        }
+        try await expect("c:20:10/g:sm/rot:90") {
+            try $0.processed(by: [.smartCrop(to: PixelSize(10, 20)), .rotate(degrees: 90)])
+        }
+        // Nothing is cut.
+        try await expect("g:sm/c:500:500:sm") { $0 }
+    }
+
+    @Test func thePlainWordAndThumborsPart() async throws {
+        let file = "png/adam7-rgba.png"
+        let wanted = try Image(data: ServerFixture.fixture(file)).processed(by: [.smartCrop(ratio: PixelSize(1, 1))])
+        let side = wanted.height
+        try await ServerFixture.run {
+            $0.url.grammars = [.plain, .thumbor]
+        } _: { server async throws in
+            let address = try server.serve(file, as: "a")
+            for path in [
+                "/fill-\(side)x\(side),smart,png/\(address)",
+                "/unsafe/\(side)x\(side)/smart/filters:format(png)/\(address)",
+            ] {
+                let image = try await server.get(path).image()
+                #expect(try image.pixels(layout: .rgba) == wanted.pixels(layout: .rgba), "\(path)")
+            }
+        }
+    }
+
     @Test func paddingAndBackground() async throws {
         let color = Color(red: 1, green: 0, blue: 0)
         try await expect("pd:2:3:4:5/bg:ff0000") {

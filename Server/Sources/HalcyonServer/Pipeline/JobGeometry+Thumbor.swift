@@ -114,6 +114,10 @@ private struct ThumborGeometry {
         } else {
             remaining.width = min(max(1, Int((width * high / height).rounded(.up))), part.size.width)
         }
+        if gravity == .smart {
+            result.chosen = remaining
+            return
+        }
         let focus = focus(gravity)
         func place(_ focus: Double, _ length: Int, _ whole: Int) -> Int {
             let place = min(max(focus - Double(length) / 2, 0), Double(whole - length))

@@ -10,6 +10,8 @@ import ImageURLs
 struct JobGeometry: Hashable {
     /// The part of the upright source; nil is all of it.
     var part: PixelRect?
+    /// The size of the part of that which its pixels choose; nil if sizes and places say all.
+    var chosen: PixelSize?
     /// The size to scale to, before turns.
     var scaled: PixelSize
     /// The part that remains after the turns; nil is all of it.
@@ -34,14 +36,14 @@ struct JobGeometry: Hashable {
             self = Self.thumbor(job, source: source, trimmed: trimmed)
             return
         }
-        let part = Self.part(job, of: source, trimmed: trimmed, orientation)
-        let used = part?.size ?? source
+        let (part, chosen) = Self.part(job, of: source, trimmed: trimmed, orientation)
+        let used = chosen ?? part?.size ?? source
         let turns = job.quarterTurns % 2 != 0
         let upright = turns ? used.transposed : used
         let scale = Scale(job, source: upright, isVector: isVector)
         let whole = scale.scaled
         (self.part, scaled, size, ratio) = (part, turns ? whole.transposed : whole, whole, scale.ratio)
-        (boxWidth, boxHeight) = (scale.boxWidth, scale.boxHeight)
+        (self.chosen, boxWidth, boxHeight) = (chosen, scale.boxWidth, scale.boxHeight)
         let target = scale.cut
         guard target != whole else { return }
         cut = Place(job.gravity, ratio: ratio).rect(of: target, in: whole)
@@ -58,12 +60,15 @@ struct JobGeometry: Hashable {
     /// Returns the part of the upright source that a crop leaves of what a trim left.
     private static func part(
         _ job: ImageJob, of source: PixelSize, trimmed: PixelRect?, _ orientation: Orientation
-    ) -> PixelRect? {
-        guard case .area(let width, let height, let gravity)? = job.crop else { return trimmed }
+    ) -> (part: PixelRect?, chosen: PixelSize?) {
+        guard case .area(let width, let height, let gravity)? = job.crop else { return (trimmed, nil) }
         let upright = trimmed?.size ?? source
         let whole = job.quarterTurns % 2 == 0 ? upright : upright.transposed
         let target = PixelSize(side(width, of: whole.width), side(height, of: whole.height))
-        if target == whole { return trimmed }
+        if target == whole { return (trimmed, nil) }
+        if (gravity ?? job.gravity) == .smart {
+            return (trimmed, job.quarterTurns % 2 == 0 ? target : target.transposed)
+        }
         // Places are counted in the pixels of the file, where an axis may run the other way.
         let mirrors = orientation.mirrors(turnedBy: job.quarterTurns)
         let place = Place(
@@ -75,7 +80,7 @@ struct JobGeometry: Hashable {
         rect = rect.turned(back: job.quarterTurns, in: whole)
         rect.x += trimmed?.x ?? 0
         rect.y += trimmed?.y ?? 0
-        return rect
+        return (rect, nil)
     }
 
     /// The pixels of a side; 0 is all of them.

@@ -74,8 +74,6 @@ struct JobPlan: Sendable {
     }
 
     private static func requireSupport(_ job: ImageJob) throws {
-        if job.gravity == .smart { throw ImageURLError.unsupported("gravity:sm") }
-        if case .area(_, _, .smart)? = job.crop { throw ImageURLError.unsupported("crop:sm") }
         if !job.metadata.strip { throw ImageURLError.unsupported("strip_metadata:0") }
     }
 
@@ -123,8 +121,8 @@ struct JobPlan: Sendable {
     private mutating func addGeometry(
         _ geometry: JobGeometry, of job: ImageJob, from source: PixelSize, undoing turns: [any ImageProcessor]
     ) {
-        let used = geometry.part?.size ?? source
-        if turns.isEmpty {
+        let used = geometry.chosen ?? geometry.part?.size ?? source
+        if turns.isEmpty, geometry.chosen == nil {
             // Part of the decode, which reads a JPEG at about the size that is needed.
             decode.region = geometry.part
             if geometry.scaled != used {
@@ -133,6 +131,7 @@ struct JobPlan: Sendable {
         } else {
             processors = turns
             if let part = geometry.part { processors.append(.crop(part)) }
+            if let chosen = geometry.chosen { processors.append(.smartCrop(to: chosen)) }
             if geometry.scaled != used {
                 processors.append(.resize(to: geometry.scaled, mode: .stretch, upscale: true))
             }
@@ -140,7 +139,9 @@ struct JobPlan: Sendable {
         if job.quarterTurns != 0 { processors.append(.rotate(degrees: Double(job.quarterTurns * 90))) }
         if job.flip.horizontal { processors.append(.flip(.horizontal)) }
         if job.flip.vertical { processors.append(.flip(.vertical)) }
-        if let cut = geometry.cut { processors.append(.crop(cut)) }
+        if let cut = geometry.cut {
+            processors.append(job.gravity == .smart ? .smartCrop(to: cut.size) : .crop(cut))
+        }
     }
 
     /// Returns the turns that bring an upright picture back to the orientation that it is stored in.
