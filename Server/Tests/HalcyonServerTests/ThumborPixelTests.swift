@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// What is longer than the canvas is cut: (2 - 5) / 2 is -2, rounded down.
+    /// Cuts at the edges of the canvas: (2 - 5) / 2 is -2, rounded down.
     @Test func fillCutsWhatIsLonger() throws {
         let source = try Self.image(5, 1) { x, _ in [UInt8(x), 0, 0, 255] }
         let fill = FilledCanvas(
