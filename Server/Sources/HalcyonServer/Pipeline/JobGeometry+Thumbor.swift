@@ -79,6 +79,9 @@ private struct ThumborGeometry {
         if resize.adaptive, (wide < high && box.width > box.height) || (wide > high && box.width < box.height) {
             box = box.transposed
             (width, height) = (height, width)
+            // `orig` goes along, and is the side of its new axis for a canvas.
+            if resize.height == .original { width = part.size.width }
+            if resize.width == .original { height = part.size.height }
         }
         if resize.mode == .fit, box.width >= part.size.width, box.height >= part.size.height { return }
         let (across, down) = (wide / Double(box.width), high / Double(box.height))

@@ -121,7 +121,7 @@ extension JobGeometry {
             case .focus(let focusX, let focusY):
                 x = place(focusX, target.width, in: whole.width, isMirroredX)
                 y = place(focusY, target.height, in: whole.height, isMirroredY)
-            // The plan refuses the one before, and the other is thumbor's.
+            // The pixels choose the place of the first, and the other is thumbor's.
             case .smart, .regions:
                 x = place(.middle, target.width, in: whole.width, .zero, isMirroredX)
                 y = place(.middle, target.height, in: whole.height, .zero, isMirroredY)
