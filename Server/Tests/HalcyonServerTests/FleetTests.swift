@@ -21,6 +21,7 @@ struct FleetTests {
             $0.cache.redis = "unix://\(redis.socket)"
             // The machine that runs the tests does much else.
             $0.cache.redisTimeout = .seconds(20)
+            $0.cache.redisLease = .seconds(60)
             if let s3 { ($0.s3, $0.source.allow) = (s3, ["s3://photos/"]) }
         }
         try await ServerFixture.run(transport: transport, configure) { first in

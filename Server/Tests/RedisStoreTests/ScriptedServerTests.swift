@@ -148,5 +148,6 @@ import Testing
             try await store.store(Data([1]), metadata: Data(), extended: Data(), for: key, expiration: .never)
             Issue.record("it was stored")
         } catch { #expect(error as? RedisStoreError == .refused(command: "AUTH", code: "ERR")) }
+        withExtendedLifetime(server) {}
     }
 }

@@ -10,6 +10,7 @@ extension ServerConfiguration.Cache {
         var configuration = try Self.address(redis)
         configuration.prefix = redisPrefix
         configuration.lookupTimeout = redisTimeout
+        configuration.leaseDuration = redisLease
         return configuration
     }
 

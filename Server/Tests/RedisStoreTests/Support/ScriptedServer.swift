@@ -26,6 +26,8 @@ final class ScriptedServer: Sendable {
         }
         guard status == 0, listen(descriptor, 64) == 0 else { throw RedisServer.NotStarted() }
         Thread.detachNewThread {
+            // Closed by the one thread that accepts, which would take the clients of the next server with this number otherwise.
+            defer { close(descriptor) }
             while true {
                 let client = accept(descriptor, nil, nil)
                 guard client >= 0 else { return }
@@ -39,7 +41,6 @@ final class ScriptedServer: Sendable {
 
     deinit {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
         try? FileManager.default.removeItem(at: folder)
     }
 
