@@ -10,6 +10,7 @@ private func processors(_ tint: Color) -> [any ImageProcessor] {
         .resize(height: 240),
         .resize(to: PixelSize(320, 240), mode: .stretch, upscale: true),
         .crop(to: PixelSize(320, 240), anchorX: 0.5, anchorY: 0),
+        .smartCrop(to: PixelSize(320, 240)),
         .crop(PixelRect(x: 0, y: 0, width: 64, height: 64)),
         .roundCorners(radius: 20),
         .roundCorners(radius: 20, corners: [.topLeft, .topRight]),

@@ -123,11 +123,18 @@ final class DeployedFleet: Sendable {
 
     func program(_ number: Int) -> ServerProgram { servers.withLock { $0[number].program } }
 
-    /// Starts a server that has ended, at its port.
+    /// Starts a server that has ended, at its port, and returns once nginx asks it again: nginx leaves one alone for a second
+    /// that did not answer.
     func restart(_ number: Int) async throws {
         let port = serverPorts[number]
         let server = try await Self.start(number, port: port, environment, folder)
         servers.withLock { $0[number] = server }
+        for width in 100..<2000 {
+            let path = "/_/rs:fit:\(width):3/plain/local:///kingfisher.jpg"
+            _ = try await get(path)
+            if try await log(path, count: 1).last?["upstream"] == "127.0.0.1:\(port)" { return }
+        }
+        throw LoopbackConnection.Failure(description: "nginx does not ask server \(number)")
     }
 
     // MARK: - Requests
