@@ -36,10 +36,8 @@ final class LoopbackConnection: Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else {
-            Glibc.close(descriptor)
-            throw Failure(description: "refused")
-        }
+        // `deinit` closes it: a second time would be another's descriptor.
+        guard result == 0 else { throw Failure(description: "refused") }
     }
 
     deinit { Glibc.close(descriptor) }
