@@ -92,6 +92,9 @@ import Testing
         expect("signature.salts") { $0.signature.salts = ["00"] }
         expect("url.onlyPresets") { $0.url.onlyPresets = true }
         expect("url.onlyPresets") { ($0.url.onlyPresets, $0.url.grammars) = (true, [.imgproxy, .thumbor]) }
+        expect("url.grammars") { $0.url.grammars = [.thumbor, .imgproxy] }
+        expect("url.grammars") { $0.url.grammars = [.plain, .thumbor, .imgproxy] }
+        expect("url.grammars") { ($0.url.grammars, $0.source.baseURL) = ([.plain, .imgproxy], "http://a.test/") }
         var configuration = ServerConfiguration()
         (configuration.cache.folder, configuration.url.onlyPresets) = (nil, true)
         configuration.url.grammars = [.imgproxy]

@@ -155,12 +155,12 @@ struct ImageHandler: Sendable {
         throw failure ?? .path("no grammar is configured")
     }
 
-    /// Whether an error says that the URL is written in another grammar: the scheme of its source was taken for an option, or there
-    /// is no source where the grammar has it.
+    /// Whether an error says that the URL is written in another grammar: the scheme of its source, or the word that begins the URLs
+    /// of others, was taken for an option, or there is no source where the grammar has it.
     private static func isOfAnotherGrammar(_ error: ImageURLError, _ target: String) -> Bool {
         switch error {
         case .path, .source(.relative): true
-        case .unsupported(let name): target.contains("/\(name):/")
+        case .unsupported(let name): target.contains("/\(name):/") || name == "unsafe" && target.hasPrefix("/unsafe/")
         default: false
         }
     }
