@@ -59,6 +59,19 @@ import Testing
         #expect(outcome.reason == .exit && outcome.status == 0)
     }
 
+    /// A test that fails ends the program also where it is the child of another one.
+    @Test func noProgramOutlivesItsTest() async throws {
+        let port = try await blocking {
+            let program = try ServerProgram(
+                ["HALCYON_CACHE_FOLDER": ""], command: ["/bin/bash", "-c", "\"$0\" & wait"])
+            let port = try program.ports().pictures
+            #expect(try Self.get("/health", port: port).status == 200)
+            program.kill()
+            return port
+        }
+        #expect(throws: LoopbackConnection.Failure.self) { try LoopbackConnection(port: port) }
+    }
+
     @Test func aBadSettingEndsItAtOnce() async throws {
         let status = try await blocking {
             try ServerProgram(["HALCYON_HTTP_PORT": "many"]).end().status

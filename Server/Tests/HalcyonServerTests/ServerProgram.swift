@@ -50,9 +50,13 @@ final class ServerProgram: Sendable {
 
     func terminate() { process.terminate() }
 
+    /// Ends the process and those that it has started, such as the program behind `strace`: they would outlive it, and Foundation waits
+    /// for all that have its descriptors.
     func kill() {
         guard process.isRunning else { return }
-        Glibc.kill(process.processIdentifier, SIGKILL)
+        let id = process.processIdentifier
+        // Foundation starts each process in a group of its own.
+        Glibc.kill(getpgid(id) == id ? -id : id, SIGKILL)
         process.waitUntilExit()
     }
 
