@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCache
 import HalcyonNetwork
 import HalcyonObservability
 import HalcyonSystem
@@ -85,6 +86,7 @@ public struct ServerApplication: Sendable {
     /// The places of decodes and encodes.
     var work: CostQueue<ImageService.AnswerKey> { handler.service.work }
     var warm: WarmAnswers { handler.warm }
+    var answers: MemoryCache<ImageService.AnswerKey, AnswerBytes> { handler.service.answers }
     /// The places of transfers.
     var transfers: CostQueue<String> { handler.service.originals.transfers }
 
