@@ -77,9 +77,15 @@ struct FetchJob {
             stored = found
         }
         if let stored { subscription.send(.stale(stored)) }
+        var renewal: CacheClaimToken?
         if readsStores {
+            renewal = await renewalClaim(for: stored)
             // Another process may have fetched them since.
-            let (found, answer) = try await onDisk(mark, in: .stores)
+            var (found, answer) = try await onDisk(mark, in: .stores)
+            if answer == nil, stored == nil, let claim = await renewalClaim(for: found) {
+                renewal = claim
+                (found, answer) = try await onDisk(mark, in: .stores)
+            }
             if let answer { return answer }
             stored = found ?? stored
         }
@@ -89,7 +95,7 @@ struct FetchJob {
         }
         let key = FailureMemory.Key(resolved)
         if let key { try await throwRemembered(url, key) }
-        let (shared, claim) = stored == nil ? try await sharedOrClaim(mark) : (nil, nil)
+        let (shared, claim) = stored == nil ? try await sharedOrClaim(mark) : (nil, renewal)
         if let shared { return shared }
         let generation = resolved.coders.generation
         do {
@@ -128,6 +134,18 @@ struct FetchJob {
         case .stored: return (try await onDisk(mark, in: .stores).answer, nil)
         case .alone, nil: return (nil, nil)
         }
+    }
+
+    /// Waits for a process that asks the server about bytes which are no longer fresh, where an answer would make them fresh for all.
+    ///
+    /// - Returns: the claim to ask; nil also if nobody can be waited for, or has been for long enough.
+    private func renewalClaim(for stored: FetchedData?) async -> CacheClaimToken? {
+        guard let http = stored?.provenance.http, FreshnessCheck(resolved).mayBeRenewedForAll(http),
+            resolved.cachePolicy.allowsNetwork, !resolved.control.onlyIfCached,
+            resolved.cachePolicy.writes.contains(.diskOriginal),
+            case .granted(let token) = await resolved.originals.entries?.claim(resolved.key.renewalKey)
+        else { return nil }
+        return token
     }
 
     /// Looks for the bytes on the disk, or in the stores behind it.

@@ -67,7 +67,7 @@ struct ServerQuestion {
             if stays {
                 await entries?.updateMetadata(
                     http.encoded(), for: entry.key, replacing: entry.metadata,
-                    expiration: resolved.cachePolicy.diskExpiration, reach: Optional(http).reach)
+                    expiration: resolved.cachePolicy.diskExpiration, reach: Optional(http).reach, claim: claim)
             } else {
                 // The answer was for all users and is for one now, or the reverse: it is stored again, in its new
                 // place.
