@@ -79,7 +79,8 @@ import Testing
     func aFewBytesAreEnough(file: String, count: Int) throws {
         let data = try Fixture.read(file)
         let limits = DecodeLimits(maximumSourcePixels: 1)
-        let first = try #require((0...data.count).first { Self.refusal(Data(data.prefix($0)), limits) != nil }, "\(file)")
+        let first = try #require(
+            (0...data.count).first { Self.refusal(Data(data.prefix($0)), limits) != nil }, "\(file)")
         #expect(first <= count, "\(file)")
         #expect(try Self.registry.checkBeginning(Data(data.prefix(first)), limits: DecodeLimits()))
         #expect(try !Self.registry.checkBeginning(Data(data.prefix(first - 1)), limits: DecodeLimits()))

@@ -26,7 +26,8 @@ import Testing
                 "/\(signature)/rs:fit:24:24/plain/\(source)",
             ],
             .thumbor: [
-                "/unsafe/fit-in/24x24/\(source)", "/unsafe/fit-in/24x24/\(bare)", "/\(signature)/fit-in/24x24/\(source)",
+                "/unsafe/fit-in/24x24/\(source)", "/unsafe/fit-in/24x24/\(bare)",
+                "/\(signature)/fit-in/24x24/\(source)",
                 "/unsafe/fit-in/24x24/\(encoded)", "/unsafe/fit-in/24x24/filters:quality(50)/\(bare)",
             ],
         ]

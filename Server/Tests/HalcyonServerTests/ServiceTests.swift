@@ -92,7 +92,9 @@ import Testing
             $0.cache.memoryBytes = 64 << 10
         } _: { server async throws in
             let source = try server.serve("jpeg/baseline-420.jpg")
-            let paths = ["/fit-24x24,png/\(source)", "/_/rs:fit:24:24/plain/\(source)@png", "/_,png,fit-24x24/\(source)"]
+            let paths = [
+                "/fit-24x24,png/\(source)", "/_/rs:fit:24:24/plain/\(source)@png", "/_,png,fit-24x24/\(source)",
+            ]
             for path in paths + paths { #expect(try await server.get(path).status == 200, "\(path)") }
             #expect(server.application.warm.count == 3)
             #expect(server.application.answers.statistics.count == 1)

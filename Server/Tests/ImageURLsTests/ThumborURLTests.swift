@@ -249,7 +249,8 @@ import Testing
             #expect(try url.job(at: "/\(name)/10x10/a.jpg").source == "http://a.jpg", "\(name)")
         }
         for name in [
-            "_", "insecure", "Unsafe", "unsafe=", "fit-48x48", "fit-in", "48x48", "s-abc", "trim", "rs:fit:48:48", "info",
+            "_", "insecure", "Unsafe", "unsafe=", "fit-48x48", "fit-in", "48x48", "s-abc", "trim", "rs:fit:48:48",
+            "info",
             String(made.dropLast()), made + "=", "=" + made.dropFirst(), String(repeating: "-", count: 28),
             String(repeating: "A", count: 26) + "B=", String(repeating: "A", count: 28), "+" + made.dropFirst(),
             String(repeating: "ä", count: 13) + "A=", String(repeating: "A", count: 42) + "=",

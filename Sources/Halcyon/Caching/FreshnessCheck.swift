@@ -61,7 +61,8 @@ struct FreshnessCheck {
 
     /// Whether a response that is no longer fresh may be used without a question of its own once another process has renewed it.
     func mayBeRenewedForAll(_ http: HTTPCacheMetadata) -> Bool {
-        guard freshness == .respect, !control.noCache, !http.noCache, !http.variesOnEverything, let end = http.freshUntil
+        guard freshness == .respect, !control.noCache, !http.noCache, !http.variesOnEverything,
+            let end = http.freshUntil
         else { return false }
         return end > http.responseDate
     }

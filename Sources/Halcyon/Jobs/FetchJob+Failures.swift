@@ -40,7 +40,8 @@ extension FetchJob {
     /// Remembers that the bytes cannot be decoded, if the rules say so.
     ///
     /// - Parameter generation: the registry's before the coders were chosen.
-    static func remember(_ error: CodecError, _ key: FailureMemory.Key, _ generation: Int, of resolved: ResolvedRequest) {
+    static func remember(_ error: CodecError, _ key: FailureMemory.Key, _ generation: Int, of resolved: ResolvedRequest)
+    {
         let coordinator = resolved.coordinator
         coordinator.failures.remember(
             error, key, generation: generation, source: resolved.source, now: coordinator.configuration.clock.now)

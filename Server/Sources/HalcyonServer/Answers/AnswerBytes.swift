@@ -59,7 +59,8 @@ struct AnswerBytes: Sendable {
         switch storage {
         case .made(let buffer): Self.body(buffer)
         case .original(let data):
-            Self.body(part.map { data[data.startIndex + $0.lowerBound..<data.startIndex + $0.upperBound] } ?? data, share)
+            Self.body(
+                part.map { data[data.startIndex + $0.lowerBound..<data.startIndex + $0.upperBound] } ?? data, share)
         }
     }
 

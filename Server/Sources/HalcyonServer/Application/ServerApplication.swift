@@ -188,10 +188,12 @@ public struct ServerApplication: Sendable {
         guard signature.keys.isEmpty, signature.thumborKeys.isEmpty, let own = grammars.firstIndex(of: .imgproxy) else {
             return
         }
-        let others: [ServerConfiguration.Grammar] = configuration.source.baseURL == nil ? [.thumbor] : [.thumbor, .plain]
+        let others: [ServerConfiguration.Grammar] =
+            configuration.source.baseURL == nil ? [.thumbor] : [.thumbor, .plain]
         guard let other = grammars[..<own].first(where: others.contains) else { return }
         throw ServerConfigurationError.badValue(
-            key: "url.grammars", reason: "without keys, imgproxy stands before \(other.rawValue), which would take its URLs")
+            key: "url.grammars",
+            reason: "without keys, imgproxy stands before \(other.rawValue), which would take its URLs")
     }
 
     /// Runs the server until the program gets SIGTERM or SIGINT, or the task is cancelled.
