@@ -12,7 +12,7 @@ import Testing
 
     private func read(_ environment: [String: String] = [:], _ text: String? = nil) async throws -> ServerConfiguration
     {
-        try await ServerConfiguration(environment: environment, file: text.map(file))
+        try await ServerConfiguration(environment: environment, file: text.map { try file($0) })
     }
 
     @Test func theDefaultsAreSafe() async throws {
