@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The bytes of an answer, with the fields that depend on them alone.
 ///
-/// Those of an encoding are in the memory that connections take them from. The cache and all requests that are answered with them share
+/// An encoding is in the memory that connections take it from. The cache and all requests that are answered with it share
 /// it: there is no other copy.
 struct AnswerBytes: Sendable {
     private enum Storage {
