@@ -28,6 +28,7 @@ let packages: [Target.Dependency] = [
     .product(name: "SystemPackage", package: "swift-system"),
     .product(name: "Tracing", package: "swift-distributed-tracing"),
     .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+    .product(name: "Yams", package: "Yams"),
 ]
 
 let package = Package(
@@ -37,7 +38,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "halcyon", path: "..", traits: ["Observability"]),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -46,6 +47,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [

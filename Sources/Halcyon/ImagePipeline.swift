@@ -304,12 +304,13 @@ extension Coordinator {
     fileprivate func bytes(of resolved: ResolvedRequest) async throws -> Data {
         let record = begin(resolved.source, priority: resolved.request.priority)
         return try await run(record) { subscription in
-            let attempts = SourceAttempts(resolved: resolved, subscription: subscription)
+            // The caller wants the bytes, whether or not they are an image within the limits.
+            let unlimited = resolved.changing { $0.network.stopsAtLimits = false }
+            let attempts = SourceAttempts(resolved: unlimited, subscription: subscription)
             let fetched = try await attempts.first { resolved in
                 do {
                     return try await FetchJob.bytes(of: resolved, for: subscription)
                 } catch ImagePipelineError.remembered(.decoding) {
-                    // The caller wants the bytes, whether or not they are an image.
                     let again = resolved.changing { $0.network.retriesFailures = true }
                     return try await FetchJob.bytes(of: again, for: subscription)
                 }

@@ -53,7 +53,8 @@ public protocol CacheStore: Sendable {
     /// Returns what the store holds; nil, as the default implementation does, if it cannot tell.
     func usage() async -> CacheStoreUsage?
 
-    /// Asks to be the one who makes an entry that a look-up has not found, where several processes share a store.
+    /// Asks to be the one who makes an entry that a look-up has not found, where several processes share a store. A key that never has
+    /// an entry is claimed for work on another one, such as the question to a server whether that is still good.
     ///
     /// A store that grants a claim lets others who ask for the same one wait for a bounded time, until the entry is stored or the
     /// claim ends, and not for ever if its holder has died. The default implementation returns `.alone` at once.

@@ -197,13 +197,17 @@ package final class CacheStoreChain: Sendable {
 
     /// Replaces the metadata of an entry on the disk, and behind the caller in the stores; see `CacheStore.updateMetadata`. A
     /// replacement that fails costs another revalidation, and has no other effect.
+    ///
+    /// - Parameter claim: the claim to renew the entry, which ends once the stores have it.
     package func updateMetadata(
-        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?, reach: Reach
+        _ metadata: Data, for key: CacheKey, replacing former: Data?, expiration: StorageExpiration?, reach: Reach,
+        claim: CacheClaimToken? = nil
     ) async {
         let change = change(key)
         _ = try? await disk?.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
         guard isShared(key) else { return }
         pass(metadata.count, to: key, reach, change) { store in
+            defer { withExtendedLifetime(claim) {} }
             _ = try await store.updateMetadata(metadata, for: key, replacing: former, expiration: expiration)
         }
     }

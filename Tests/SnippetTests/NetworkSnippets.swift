@@ -19,6 +19,11 @@ func networkUser(of request: inout ImageRequest) {
     request.network.user = "alice"
 }
 
+func networkLimits(of request: inout ImageRequest) {
+    request.decode.limits.maximumSourcePixels = 50_000_000
+    request.network.stopsAtLimits = true
+}
+
 func networkBootstrap() throws {
     try ImagePipeline.bootstrap { configuration in
         configuration.changeDownloader { $0.retry = RetryPolicy(maximumRetries: 5) }

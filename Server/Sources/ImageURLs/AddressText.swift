@@ -147,7 +147,7 @@ enum AddressText {
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 
-    private static func base64Digit(_ byte: UInt8) -> UInt32? {
+    static func base64Digit(_ byte: UInt8) -> UInt32? {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
         case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26

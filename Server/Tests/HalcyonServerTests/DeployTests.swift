@@ -149,8 +149,7 @@ struct DeployTests {
         let kept = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
         if kept.count < 5 { throw LoopbackConnection.Failure(description: "nothing is kept: \(kept)") }
         // strace ends with the program that it looks at, which is its child.
-        let child = try String(contentsOfFile: "/proc/\(program.id)/task/\(program.id)/children", encoding: .utf8)
-        guard let id = child.split(separator: " ").first.flatMap({ Int32($0) }) else {
+        guard let id = ServerProgram.children(of: program.id).first else {
             throw LoopbackConnection.Failure(description: "strace has no child")
         }
         kill(id, SIGTERM)

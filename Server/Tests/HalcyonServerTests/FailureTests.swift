@@ -115,6 +115,25 @@ import Testing
         }
     }
 
+    /// The end of their bodies never comes.
+    @Test func transfersOfPicturesAboveTheLimitsEndWithTheirFirstBytes() async throws {
+        try await ServerFixture.run {
+            $0.source.maximumPixels = 48 * 32 - 1
+        } _: { server async throws in
+            let bytes = try ServerFixture.fixture("jpeg/baseline-420.jpg").dropLast()
+            let bodies: [[ScriptedTransport.Answer.Step]] = [[.chunk(Data(bytes))], bytes.map { .chunk(Data([$0])) }]
+            for (name, body) in zip(["whole", "dripping"], bodies) {
+                let steps = body + [.wait(ScriptedTransportGate())]
+                try server.answer("http://images.test/\(name)", with: .init(steps: steps))
+                for path in ["/fit-24x24/", "/original/", "/info/_/"] {
+                    try await expect(server, "\(path)http://images.test/\(name)", 422, "limitExceeded")
+                }
+            }
+            #expect(server.transport.cancelled.count == 6)
+            #expect(server.application.transfers.statistics.working == 0)
+        }
+    }
+
     @Test func bombsOfTheLibrarysFixtures() async throws {
         try await ServerFixture.run { server async throws in
             for name in ["60000x60000.png", "65535x65535.gif", "billion-laughs.svg", "2147483647x1.bmp"] {

@@ -31,7 +31,7 @@ struct KeptAnswerTests {
             }
             let etag = try #require(kept["ETag"])
             #expect(try await server.get(path, ["If-None-Match": etag]).status == 304)
-            #expect(server.application.warm.count == 0)
+            #expect(server.application.answers.statistics.count == 0)
             #expect(server.transport.requestCount == 1)
         }
     }

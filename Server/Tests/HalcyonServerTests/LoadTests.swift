@@ -59,6 +59,32 @@ import UnixSignals
         while await !health.isHealthy() { try Task.checkCancellation() }
     }
 
+    /// The patience of each caller ends with the answer, not with its own time.
+    @Test func anAnswerOnHealthLeavesNoTimer() async throws {
+        let (timer, free) = (ScriptedTransportGate(), DispatchSemaphore(value: 0))
+        let begun = Atomic(0)
+        let ended = Atomic(0)
+        let health = HealthCheck(
+            sleep: { _ in
+                begun.add(1, ordering: .relaxed)
+                timer.open()
+                defer { ended.add(1, ordering: .relaxed) }
+                // It ends by its cancellation alone.
+                try await ScriptedTransportGate().wait()
+            },
+            decodes: {
+                free.wait()
+                return true
+            })
+        async let first = health.isHealthy()
+        async let second = health.isHealthy()
+        try await timer.wait()
+        free.signal()
+        let answers = await [first, second]
+        #expect(answers == [true, true])
+        while ended.load(ordering: .relaxed) < begun.load(ordering: .relaxed) { await Task.yield() }
+    }
+
     @Test func aHostThatSaysNothingDoesNotTakeAllTransfers() async throws {
         try await ServerFixture.run {
             $0.queue.transfers = 4

@@ -5,20 +5,11 @@ import Testing
 @testable import HalcyonServer
 
 /// The program itself, with its workers.
-@Suite(.serialized) struct ProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProgramTests {
     private static func get(_ path: String, port: Int) throws -> HTTPAnswer {
         let connection = try LoopbackConnection(port: port)
         try connection.send(LoopbackConnection.head(path))
         return try connection.answer()
-    }
-
-    /// The processes that all threads of a process have started.
-    private static func children(of process: Int32) throws -> [Substring] {
-        let tasks = "/proc/\(process)/task"
-        return try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { task in
-            let list = (try? String(contentsOfFile: "\(tasks)/\(task)/children", encoding: .utf8)) ?? ""
-            return list.split(separator: " ")
-        }
     }
 
     private struct Outcome {
@@ -45,7 +36,7 @@ import Testing
                 picture: try Self.get("/fill-64x64,webp/local:///kingfisher.jpg", port: pictures),
                 broken: try Self.get("/fit-64x64/local:///broken.jpg", port: pictures),
                 metrics: try Self.get("/metrics", port: reports),
-                workers: try Self.children(of: program.id).count, reason: .uncaughtSignal, status: -1)
+                workers: ServerProgram.children(of: program.id).count, reason: .uncaughtSignal, status: -1)
             program.terminate()
             (outcome.reason, outcome.status) = program.end()
             return outcome
@@ -57,6 +48,20 @@ import Testing
         #expect(outcome.metrics.status == 200)
         #expect(outcome.workers > 0)
         #expect(outcome.reason == .exit && outcome.status == 0)
+    }
+
+    /// A test that fails ends its program also where that is the child of another one.
+    @Test func noProgramOutlivesItsTest() async throws {
+        let port = try await blocking {
+            let program = try ServerProgram(
+                ["HALCYON_CACHE_FOLDER": ""], command: ["/bin/bash", "-c", "\"$0\" & wait"])
+            let port = try program.ports().pictures
+            #expect(try Self.get("/health", port: port).status == 200)
+            program.kill()
+            return port
+        }
+        // Its sockets are closed a moment after the last sign of it.
+        while (try? LoopbackConnection(port: port)) != nil { try Task.checkCancellation() }
     }
 
     @Test func aBadSettingEndsItAtOnce() async throws {

@@ -4,15 +4,15 @@ import Testing
 @testable import HalcyonServer
 
 @Suite struct ServerConfigurationTests {
-    private func file(_ text: String) throws -> String {
-        let url = FileManager.default.temporaryDirectory.appending(path: "halcyon-\(UUID().uuidString).json")
+    private func file(_ text: String, _ kind: String = "json") throws -> String {
+        let url = FileManager.default.temporaryDirectory.appending(path: "halcyon-\(UUID().uuidString).\(kind)")
         try Data(text.utf8).write(to: url)
         return url.path(percentEncoded: false)
     }
 
     private func read(_ environment: [String: String] = [:], _ text: String? = nil) async throws -> ServerConfiguration
     {
-        try await ServerConfiguration(environment: environment, file: text.map(file))
+        try await ServerConfiguration(environment: environment, file: text.map { try file($0) })
     }
 
     @Test func theDefaultsAreSafe() async throws {
@@ -41,6 +41,69 @@ import Testing
         #expect(configuration.source.passHeaders == ["Cookie", "X-User"])
         #expect(!configuration.isolatesDecodes)
         #expect(configuration.logLevel == .debug)
+    }
+
+    @Test(arguments: ["yaml", "yml", "YAML"]) func theFileMayBeYAML(kind: String) async throws {
+        let json = """
+            {"http": {"port": 1234, "idleTimeout": 2.5}, "answer": {"formats": ["avif", "webp"], "ttl": 60},
+            "source": {"allow": ["https://a.example/"], "allowPrivateAddresses": true}, "isolation": false,
+            "cache": {"folder": "", "redis": "redis://a.example:6379"}, "url": {"presets": ["small=w:10/h:20"]}}
+            """
+        let yaml = """
+            # The settings of a server.
+            http: {port: 1234, idleTimeout: 2.5}
+            answer:
+              formats: [avif, webp]
+              ttl: &minute 60
+            source:
+              allow:
+                - https://a.example/
+              allowPrivateAddresses: yes
+            isolation: false
+            cache:
+              folder: ""
+              redis: redis://a.example:6379
+            url:
+              presets: ["small=w:10/h:20"]
+            """
+        let configuration = try await ServerConfiguration(environment: [:], file: file(yaml, kind))
+        let (wanted, usual) = (try await read([:], json), try await read())
+        #expect(configuration.http == wanted.http && configuration.http != usual.http)
+        #expect(configuration.answer == wanted.answer && configuration.answer != usual.answer)
+        #expect(configuration.source == wanted.source && configuration.source != usual.source)
+        #expect(configuration.cache == wanted.cache && configuration.cache != usual.cache)
+        #expect(configuration.url == wanted.url && configuration.url != usual.url)
+        #expect(!configuration.isolatesDecodes)
+        let path = try file(yaml, kind)
+        let changed = try await ServerConfiguration(environment: ["HALCYON_CONFIG": path, "HALCYON_ANSWER_TTL": "7"])
+        #expect(changed.answer.ttl == 7 && changed.http.port == 1234)
+    }
+
+    @Test(arguments: [
+        ("http: {prot: 1}", ServerConfigurationError.unknownKey("http.prot")), ("http: 1", .unknownKey("http")),
+        ("http: {port: {a: 1}}", .unknownKey("http.port.a")), ("<<: {port: 1}", .unknownKey("<<.port")),
+        ("http: {port: 70000}", .badValue(key: "http.port", reason: "it is from 0 to 65535")),
+        ("http: {port: many}", .badValue(key: "http.port", reason: "it is no whole number")),
+        ("http: {port: [1]}", .badValue(key: "http.port", reason: "it is no whole number")),
+        ("answer: {formats: avif}", .badValue(key: "answer.formats", reason: "it is no list of texts")),
+        ("cache: {folder: null}", .badValue(key: "cache.folder", reason: "it has no value")),
+        ("cache: {folder: }", .badValue(key: "cache.folder", reason: "it has no value")),
+        ("isolation: perhaps", .badValue(key: "isolation", reason: "it is no true or false")),
+    ])
+    func aBadSettingInYAMLIsAnErrorWithItsKey(text: String, error: ServerConfigurationError) async throws {
+        let path = try file(text, "yaml")
+        await #expect(throws: error) { try await ServerConfiguration(environment: [:], file: path) }
+    }
+
+    @Test(arguments: ["- a", "a", "", "http: [", "a: 1\na: 2", "{a: 1}\n---\n{a: 1}", "\t- :", "? [a]\n: 1"])
+    func aFileThatIsNoMappingOfYAMLIsAnError(text: String) async throws {
+        let path = try file(text, "yaml")
+        do {
+            _ = try await ServerConfiguration(environment: [:], file: path)
+            Issue.record("\(text) was taken")
+        } catch ServerConfigurationError.badFile(let named, _) {
+            #expect(named == path)
+        }
     }
 
     @Test func theFileMayBeNamedByTheEnvironment() async throws {
@@ -92,6 +155,9 @@ import Testing
         expect("signature.salts") { $0.signature.salts = ["00"] }
         expect("url.onlyPresets") { $0.url.onlyPresets = true }
         expect("url.onlyPresets") { ($0.url.onlyPresets, $0.url.grammars) = (true, [.imgproxy, .thumbor]) }
+        expect("url.grammars") { $0.url.grammars = [.thumbor, .imgproxy] }
+        expect("url.grammars") { $0.url.grammars = [.plain, .thumbor, .imgproxy] }
+        expect("url.grammars") { ($0.url.grammars, $0.source.baseURL) = ([.plain, .imgproxy], "http://a.test/") }
         var configuration = ServerConfiguration()
         (configuration.cache.folder, configuration.url.onlyPresets) = (nil, true)
         configuration.url.grammars = [.imgproxy]

@@ -50,9 +50,25 @@ final class ServerProgram: Sendable {
 
     func terminate() { process.terminate() }
 
+    /// The processes that all threads of a process have started.
+    static func children(of process: Int32) -> [Int32] {
+        let tasks = "/proc/\(process)/task"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).flatMap { task in
+            let list = (try? String(contentsOfFile: "\(tasks)/\(task)/children", encoding: .utf8)) ?? ""
+            return list.split(separator: " ").compactMap { Int32($0) }
+        }
+    }
+
+    /// Ends the process and all that it has started, such as the program behind `strace`: they would outlive it, and Foundation waits
+    /// for all that have its descriptors.
     func kill() {
         guard process.isRunning else { return }
-        Glibc.kill(process.processIdentifier, SIGKILL)
+        var (found, next) = ([process.processIdentifier], 0)
+        while next < found.count {
+            found += Self.children(of: found[next])
+            next += 1
+        }
+        for id in found { Glibc.kill(id, SIGKILL) }
         process.waitUntilExit()
     }
 

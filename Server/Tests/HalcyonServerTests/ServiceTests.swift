@@ -85,6 +85,25 @@ import Testing
         }
     }
 
+    /// Requests in different languages, and from clients that differ in nothing that counts, are answered from the same bytes, which
+    /// keep to the bound of memory.
+    @Test func theBytesOfAnAnswerAreInMemoryOnce() async throws {
+        try await ServerFixture.run {
+            $0.cache.memoryBytes = 64 << 10
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let paths = [
+                "/fit-24x24,png/\(source)", "/_/rs:fit:24:24/plain/\(source)@png", "/_,png,fit-24x24/\(source)",
+            ]
+            for path in paths + paths { #expect(try await server.get(path).status == 200, "\(path)") }
+            #expect(server.application.warm.count == 3)
+            #expect(server.application.answers.statistics.count == 1)
+            for side in 1...40 { _ = try await server.get("/force-\(side)x\(side),png,enlarge/\(source)") }
+            let kept = server.application.answers.statistics
+            #expect(kept.count > 1 && kept.cost > 0 && kept.cost <= 64 << 10)
+        }
+    }
+
     private static let drawing = Data("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'/>".utf8)
 
     /// The fields of an original are those of its bytes, also if the source has others at each look.

@@ -241,6 +241,24 @@ import Testing
         #expect(try signer.job(at: signed.replacingOccurrences(of: "//", with: "/")) == signer.job(at: signed))
     }
 
+    /// Without a key the first part is a signature by its form alone, so that no other language's first part passes for one.
+    @Test func signaturesByTheirForm() throws {
+        let url = ThumborURL(keys: try .thumbor([], policy: .unsignedWithoutKeys))
+        let made = try #require(URLKeys.thumbor(["any key"]).signature(of: "/10x10/a.jpg"))
+        for name in ["unsafe", made, made.replacing("=", with: "%3D"), String(repeating: "-", count: 26) + "8="] {
+            #expect(try url.job(at: "/\(name)/10x10/a.jpg").source == "http://a.jpg", "\(name)")
+        }
+        for name in [
+            "_", "insecure", "Unsafe", "unsafe=", "fit-48x48", "fit-in", "48x48", "s-abc", "trim", "rs:fit:48:48",
+            "info",
+            String(made.dropLast()), made + "=", "=" + made.dropFirst(), String(repeating: "-", count: 28),
+            String(repeating: "A", count: 26) + "B=", String(repeating: "A", count: 28), "+" + made.dropFirst(),
+            String(repeating: "ä", count: 13) + "A=", String(repeating: "A", count: 42) + "=",
+        ] {
+            #expect(failure { try url.job(at: "/\(name)/10x10/a.jpg") }?.status == 404, "\(name)")
+        }
+    }
+
     @Test func partsThatAreRefusedByName() throws {
         #expect(failure { try thumbor("meta/a.jpg") } == .unsupported("meta"))
         #expect(failure { try thumbor("debug/a.jpg") } == .unsupported("debug"))

@@ -32,7 +32,7 @@ public enum CacheRule: Sendable, Hashable {
     case notStored(Reason)
 
     /// Whether it is the rule of a response that a cache may store.
-    var isStored: Bool { self == .stored }
+    var isStored: Bool { self == .stored || self == .replaced }
 
     /// The reason why a response is not stored.
     public enum Reason: Sendable, Hashable {

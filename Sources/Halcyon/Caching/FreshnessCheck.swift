@@ -59,6 +59,14 @@ struct FreshnessCheck {
         resolved.mayShowStale && http?.mayBeServedStale ?? true && matchesVaryingFields(http)
     }
 
+    /// Whether a response that is no longer fresh may be used without a question of its own once another process has renewed it.
+    func mayBeRenewedForAll(_ http: HTTPCacheMetadata) -> Bool {
+        guard freshness == .respect, !control.noCache, !http.noCache, !http.variesOnEverything,
+            let end = http.freshUntil
+        else { return false }
+        return end > http.responseDate
+    }
+
     /// Whether the header fields that `Vary` names are those of this request.
     func matchesVaryingFields(_ http: HTTPCacheMetadata?) -> Bool {
         guard let http, http.variesOnEverything || !http.varyValues.isEmpty else { return true }

@@ -145,6 +145,14 @@ public struct ImageKey: Hashable, Sendable {
         return CacheKey(encoder, name: source).of(user, isLocal: isOfFile)
     }
 
+    /// The key by which processes that share a store claim the renewal of the source's bytes. It never has an entry.
+    var renewalKey: CacheKey {
+        var encoder = KeyEncoder()
+        encoder.encode(type: "halcyon.original.renewal", version: 1)
+        encoder.encode(source)
+        return CacheKey(encoder, name: "\(source)@renewal").of(user, isLocal: isOfFile)
+    }
+
     /// The disk key of the finished image.
     public var processedEntryKey: CacheKey {
         var encoder = KeyEncoder()

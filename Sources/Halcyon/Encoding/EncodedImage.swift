@@ -30,11 +30,14 @@ public struct EncodedImage: Sendable {
     ///
     /// - Parameter field: the field's value: a list of tags, including weak ones, or `*`; nil if the request has no
     ///   such field.
-    public func matches(ifNoneMatch field: String?) -> Bool {
+    public func matches(ifNoneMatch field: String?) -> Bool { Self.matches(ifNoneMatch: field, etag: etag) }
+
+    /// Returns the same for bytes whose ETag is kept without them.
+    public static func matches(ifNoneMatch field: String?, etag: String) -> Bool {
         guard let field else { return false }
         if field.trimmingCharacters(in: .whitespaces) == "*" { return true }
         // The comparison is weak (RFC 9110, 13.1.2).
-        return Self.tags(in: field).contains(etag)
+        return tags(in: field).contains(etag)
     }
 
     /// Returns the tags of a list, in quotes; a comma within a tag does not separate tags. Parsing stops at the first

@@ -1,5 +1,6 @@
 import Foundation
 import HalcyonCache
+import HalcyonCodecs
 import HalcyonNetwork
 
 /// The failures that the pipeline remembers, in the way of a fetch.
@@ -34,6 +35,16 @@ extension FetchJob {
         else { return }
         let credentials = configuration.downloader.configuration.credentialFields
         FailureEntry(failure, key, credentials: credentials)?.store(in: disk, for: key)
+    }
+
+    /// Remembers that the bytes cannot be decoded, if the rules say so.
+    ///
+    /// - Parameter generation: the registry's before the coders were chosen.
+    static func remember(_ error: CodecError, _ key: FailureMemory.Key, _ generation: Int, of resolved: ResolvedRequest)
+    {
+        let coordinator = resolved.coordinator
+        coordinator.failures.remember(
+            error, key, generation: generation, source: resolved.source, now: coordinator.configuration.clock.now)
     }
 
     /// Forgets the failure of the transfer, since bytes have arrived.

@@ -62,6 +62,9 @@ struct FetchKey: Hashable, Sendable {
         let expiration: StorageExpiration?
         let diskExtension: ExpirationExtension?
         let network: NetworkOptions
+        /// The limits and the coders by which the first bytes may end the transfer; nil if they do not.
+        let limits: DecodeLimits?
+        let coders: ObjectIdentifier?
         let wantsPreviews: Bool
         let isRevalidation: Bool
         /// The serializer, which reads the stored bytes and writes those that arrive.
@@ -88,13 +91,16 @@ struct FetchKey: Hashable, Sendable {
     init(_ resolved: ResolvedRequest) {
         let policy = resolved.cachePolicy
         let source = ExactString(resolved.key.source)
+        let network = resolved.request.network
         box = Box(
             Parts(
                 source: source, user: resolved.key.user, originals: ObjectIdentifier(resolved.originals),
                 isReload: policy.reads.isEmpty, readsDisk: policy.reads.contains(.diskOriginal),
                 writesDisk: policy.writes.contains(.diskOriginal), freshness: policy.freshness,
                 allowsNetwork: policy.allowsNetwork, expiration: policy.diskExpiration,
-                diskExtension: policy.diskExtension, network: resolved.request.network,
+                diskExtension: policy.diskExtension, network: network,
+                limits: network.stopsAtLimits ? resolved.request.decode.limits : nil,
+                coders: network.stopsAtLimits ? ObjectIdentifier(resolved.coders) : nil,
                 wantsPreviews: resolved.request.wantsPreviews, isRevalidation: resolved.isRevalidation,
                 serializer: SerializerKey(resolved.serializer)))
         hash = source.hashValue

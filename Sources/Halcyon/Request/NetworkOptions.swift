@@ -34,6 +34,14 @@ public struct NetworkOptions: Hashable, Sendable {
     /// Whether the server is asked even if the pipeline remembers a failure. False by default; a reload asks in any
     /// case.
     public var retriesFailures = false
+    /// Whether a transfer ends as soon as its first bytes declare a picture whose sides or pixels are above
+    /// `DecodeOptions.limits`, with the error of the decode (`CodecError.limitExceeded`), and nothing of it is kept. False by
+    /// default: requests with different limits share no transfer then.
+    ///
+    /// JPEG, PNG, GIF, WebP, BMP and QOI declare their size first; other formats are judged once they are complete. The
+    /// headers are read in this process, by bounds-checked Swift, also where decodes are isolated. A hook that changes the
+    /// bytes turns it off, and `ImagePipeline.data(for:)` ignores it. It costs a microsecond or so for each transfer.
+    public var stopsAtLimits = false
     /// The hooks that change the request, its redirects, its response and its bytes on their way. Nil by default.
     ///
     /// Requests whose hooks have different names share no transfer. The caches ignore the names: bytes that a decryptor

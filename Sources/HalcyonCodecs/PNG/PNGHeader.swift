@@ -3,6 +3,9 @@ import HalcyonImage
 
 /// The header of a PNG: the chunks before its pixels, read without libpng.
 struct PNGHeader {
+    /// The number of bytes up to the end of IHDR with its checksum.
+    static let byteCount = 33
+
     private var info: ImageInfo
     private var frameCount = 1
     private var playCount = 0

@@ -72,16 +72,21 @@ public struct DecodeLimits: Hashable, Sendable {
         try Self.require("longest side", max(size.width, size.height), atMost: side)
     }
 
+    /// Checks the size that a header declares, before anything else in it.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    func check(declared size: PixelSize) throws(CodecError) {
+        try check(sides: size)
+        try Self.require("pixels in the file", size.area ?? .max, atMost: maximumSourcePixels)
+    }
+
     /// Checks the values of a header: the size, the ratio of the sides, the frames and the metadata. The pixels that are
     /// decoded are checked with their plan.
     ///
     /// - Throws: `CodecError.limitExceeded`.
     package func check(_ info: ImageInfo, metadataBytes: Int = 0) throws {
-        try check(sides: info.size)
         // A vector image has no pixels of its own.
-        if !info.isVector {
-            try Self.require("pixels in the file", info.size.area ?? .max, atMost: maximumSourcePixels)
-        }
+        try info.isVector ? check(sides: info.size) : check(declared: info.size)
         if info.isAnimated { try check(info.size) }
         let sides = (min(info.size.width, info.size.height), max(info.size.width, info.size.height))
         try Self.require("ratio of the sides", sides.1 / max(sides.0, 1), atMost: maximumSideRatio)

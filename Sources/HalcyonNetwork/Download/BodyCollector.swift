@@ -19,6 +19,7 @@ struct BodyCollector {
     /// Whether the arriving bytes are the rest of a body whose transfer broke off.
     private let isRest: Bool
     private let unpacker: BodyUnpacker?
+    private var watch: BeginningWatch
 
     /// Creates a collector.
     ///
@@ -26,12 +27,13 @@ struct BodyCollector {
     ///   - head: The head of the whole body, even if only the rest of it arrives.
     ///   - limit: The largest size in bytes, both as transferred and decompressed.
     ///   - body: The object that shows the bytes as they arrive.
+    ///   - beginning: The check of the first bytes.
     ///   - key: The key by which the body is kept if the transfer breaks off; nil for one that is not kept.
     ///   - kept: The part of the body that an earlier attempt received.
     ///   - store: The store for large bodies.
     init(
-        _ head: HTTPResponseHead, limit: Int, body: ReceivedBody?, key: PartialBodyKey? = nil, kept: KeptBody? = nil,
-        store: (any PartialBodyStore)? = nil
+        _ head: HTTPResponseHead, limit: Int, body: ReceivedBody?, beginning: BeginningCheck? = nil,
+        key: PartialBodyKey? = nil, kept: KeptBody? = nil, store: (any PartialBodyStore)? = nil
     ) {
         self.head = head
         self.limit = limit
@@ -43,6 +45,8 @@ struct BodyCollector {
         spool = BodySpool(head, key: key, kept: kept, store: store, shown: body)
         received = kept?.body.count ?? 0
         isRest = kept != nil
+        // A part that the request asks for need not be the first one.
+        watch = BeginningWatch(head.status == 206 ? nil : beginning)
         if unpacker == nil { spool.reserve(max(0, (expected ?? 0) - received)) }
     }
 
@@ -58,6 +62,7 @@ struct BodyCollector {
         received += chunk.count
         guard let unpacker else {
             spool.append(chunk)
+            try look()
             return try await spool.spill()
         }
         var rest = chunk
@@ -108,7 +113,9 @@ struct BodyCollector {
         do {
             for _ in 0..<Self.stepsAtOnce {
                 switch try unpacker.step() {
-                case .piece(let piece): spool.append(piece)
+                case .piece(let piece):
+                    spool.append(piece)
+                    try look()
                 case .working: break
                 case .done: return true
                 }
@@ -120,6 +127,17 @@ struct BodyCollector {
             case .tooLarge: throw failure(.tooLarge(limit: limit))
             case .noMemory: throw failure(.connection(.exhausted))
             }
+        }
+    }
+
+    /// Lets the check see the bytes so far.
+    private mutating func look() throws {
+        do {
+            try watch.see(spool.beginning)
+        } catch {
+            throw DownloadError(
+                .refused("the first bytes: \(error.reason)"), url: head.url, responseHeaders: head.headers,
+                underlying: error)
         }
     }
 

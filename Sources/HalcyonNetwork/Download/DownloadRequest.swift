@@ -30,6 +30,9 @@ public struct DownloadRequest: Sendable {
     public var progressStep: ProgressStep?
     /// Hooks for this transfer alone, called after the downloader's own. Nil by default.
     public var hooks: RequestHooks?
+    /// The check of the body's beginning; nil, the default, waits for the whole body. None is made of a part that the request itself
+    /// asks for, nor with a hook that changes the body.
+    package var beginning: BeginningCheck?
     /// Receives the events of the download, on no particular thread; if downloads share a transfer, only the request
     /// that started it does.
     package var observe: (@Sendable (DownloadEvent) -> Void)?

@@ -224,8 +224,8 @@ final class DownloadRun: Sendable {
     ) async throws -> Data {
         try await hooks.checkBody(head)
         var collector = BodyCollector(
-            head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil, key: key, kept: kept,
-            store: downloader.configuration.partialBodies)
+            head, limit: request.maximumBytes, body: request.exposesBody ? ReceivedBody() : nil,
+            beginning: request.beginning, key: key, kept: kept, store: downloader.configuration.partialBodies)
         do {
             try await collector.begin()
             if collector.hasBody { downloader.hub.report(collector.progress, of: id) }

@@ -164,7 +164,9 @@ public final class ImageDownloader: Sendable {
         }
         try Task.checkCancellation()
         // The arriving bytes are not those that are decoded.
-        if configuration.hooks.data != nil || original.hooks?.hooks.data != nil { request.exposesBody = false }
+        if configuration.hooks.data != nil || original.hooks?.hooks.data != nil {
+            (request.exposesBody, request.beginning) = (false, nil)
+        }
         return request
     }
 

@@ -15,6 +15,7 @@ struct TransferKey: Hashable {
     let retry: RetryPolicy
     let hooks: RequestHooks?
     let bodyBudget: ObjectIdentifier?
+    let beginning: BeginningCheck?
 
     init(_ request: DownloadRequest, headers: HTTPHeaders, retry: RetryPolicy) {
         url = request.url.withoutFragment
@@ -26,6 +27,7 @@ struct TransferKey: Hashable {
         self.retry = retry
         hooks = request.hooks
         bodyBudget = request.bodyBudget.map(ObjectIdentifier.init)
+        beginning = request.beginning
     }
 
     /// Hashes the URL alone: few transfers of one URL differ in the rest, and a key is hashed at each of their steps.

@@ -39,6 +39,9 @@ struct BodySpool {
         key == nil || store == nil ? nil : keptRecord ?? PartialBodyRecord(head)
     }
 
+    /// All bytes so far; nil once some are on the disk.
+    var beginning: Data? { file == nil ? pending : nil }
+
     /// Reserves memory for the declared length, up to a limit: the server's word alone is not trusted for more. Beyond
     /// it the buffer grows as bytes arrive.
     mutating func reserve(_ count: Int) {

@@ -28,6 +28,15 @@ struct SharedStoreTests {
         machine.pipeline.cache.clearMemory()
     }
 
+    /// Replaces the bytes of the only entry of the store by others that are no image. Returns its key and the former bytes.
+    private func spoil() async throws -> (key: CacheKey, data: Data) {
+        let key = try #require(store.keys.first)
+        let entry = try #require(await store.entry(for: key))
+        try await store.store(
+            Data("no image".utf8), metadata: entry.metadata, extended: Data(), for: key, expiration: .never)
+        return (key, entry.data)
+    }
+
     // MARK: - Looking
 
     @Test func bytesThatOneMachineFetchedAreThereForTheOthers() async throws {
@@ -123,13 +132,10 @@ struct SharedStoreTests {
         let url = try first.serve("png/rgb8.png", headers: Self.fresh)
         _ = try await first.pipeline.response(for: url)
         await settle(first)
-        let key = try #require(store.keys.first)
-        let entry = try #require(await store.entry(for: key))
-        try await store.store(
-            Data("no image".utf8), metadata: entry.metadata, extended: Data(), for: key, expiration: .never)
+        let (key, data) = try await spoil()
         #expect(try await second.pipeline.response(for: url).origin == .network)
         await settle(second)
-        #expect(await store.entry(for: key)?.data == entry.data)
+        #expect(await store.entry(for: key)?.data == data)
     }
 
     /// The same name may be that of another picture on another machine.
@@ -283,14 +289,11 @@ struct SharedStoreTests {
         let url = try first.serve("png/rgb8.png", headers: Self.fresh)
         _ = try await first.pipeline.response(for: url)
         await settle(first)
-        let key = try #require(store.keys.first)
-        let entry = try #require(await store.entry(for: key))
-        try await store.store(
-            Data("no image".utf8), metadata: entry.metadata, extended: Data(), for: key, expiration: .never)
+        let (key, data) = try await spoil()
         #expect(try await second.pipeline.response(for: url).origin == .network)
         slow.mayAnswer.open()
         await settle(second)
-        #expect(await store.entry(for: key)?.data == entry.data)
+        #expect(await store.entry(for: key)?.data == data)
     }
 
     @Test func aStoreThatIsSlowDelaysNoWriteToTheDisk() async throws {

@@ -13,74 +13,32 @@ struct AnswerFields {
     let now: Date
     /// The fields of the request.
     let request: HTTPFields
-    /// The value of `Content-Disposition` and the body, where they are known already.
+    /// The value of `Content-Disposition`, where it is known already.
     var knownDisposition: String?
-    var knownBody: ByteBuffer?
 
     /// Scripts in a vector run nowhere, and it loads nothing.
     static let vectorPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
     func response() -> Response {
-        let encoded = answer.encoded
+        let bytes = answer.bytes
         var headers = fields
         if isKnown {
             return Response(status: .notModified, headers: headers)
         }
-        headers[.contentType] = encoded.mediaType
+        headers[.contentType] = bytes.mediaType
         headers[.contentDisposition] = knownDisposition ?? disposition
-        if encoded.mediaType == ImageFormat.svg.mimeType { headers[.contentSecurityPolicy] = Self.vectorPolicy }
-        var (status, body) = (HTTPResponse.Status.ok, encoded.data)
-        if answer.isOriginal {
-            headers[.acceptRanges] = "bytes"
-            let range = ByteRange(
-                request[.range], ifRange: request[.ifRange], etag: encoded.etag, count: body.count)
-            switch range {
-            case .whole: break
-            case .part(let part):
-                headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
-                (status, body) = (
-                    .partialContent, body[body.startIndex + part.lowerBound..<body.startIndex + part.upperBound]
-                )
-            case .unsatisfiable:
-                headers[.contentRange] = "bytes */\(body.count)"
-                return Response(status: .rangeNotSatisfiable, headers: headers)
-            }
-        }
-        if let knownBody, status == .ok {
-            return Response(status: status, headers: headers, body: Self.body(knownBody))
-        }
-        return Response(status: status, headers: headers, body: Self.body(body, answer.share))
-    }
-
-    /// The bytes that are handed to the connection at a time.
-    private static let slice = 128 << 10
-
-    /// Returns a body that is already made, in slices if it is long: the connection has few of them at a time, and notices a client
-    /// that takes none.
-    ///
-    /// - Parameter share: the bound that the bytes count for until they are written, or the body is dropped.
-    static func body(_ data: Data, _ share: HeldBytes.Share? = nil) -> ResponseBody {
-        guard data.count > slice else { return ResponseBody(byteBuffer: ByteBuffer(bytes: data)) }
-        return ResponseBody(contentLength: data.count) { writer in
-            var rest = data
-            while !rest.isEmpty {
-                try await writer.write(ByteBuffer(bytes: rest.prefix(slice)))
-                rest = rest.dropFirst(slice)
-            }
-            try await writer.finish(nil)
-            withExtendedLifetime(share) {}
-        }
-    }
-
-    /// Returns a body in the memory that it is in.
-    private static func body(_ buffer: ByteBuffer) -> ResponseBody {
-        guard buffer.readableBytes > slice else { return ResponseBody(byteBuffer: buffer) }
-        return ResponseBody(contentLength: buffer.readableBytes) { writer in
-            var rest = buffer
-            while let part = rest.readSlice(length: min(slice, rest.readableBytes)), part.readableBytes > 0 {
-                try await writer.write(part)
-            }
-            try await writer.finish(nil)
+        if bytes.mediaType == ImageFormat.svg.mimeType { headers[.contentSecurityPolicy] = Self.vectorPolicy }
+        guard answer.isOriginal else { return Response(status: .ok, headers: headers, body: bytes.body()) }
+        headers[.acceptRanges] = "bytes"
+        switch ByteRange(request[.range], ifRange: request[.ifRange], etag: bytes.etag, count: bytes.count) {
+        case .whole: return Response(status: .ok, headers: headers, body: bytes.body(share: answer.share))
+        case .part(let part):
+            headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(bytes.count)"
+            return Response(
+                status: .partialContent, headers: headers, body: bytes.body(part: part, share: answer.share))
+        case .unsatisfiable:
+            headers[.contentRange] = "bytes */\(bytes.count)"
+            return Response(status: .rangeNotSatisfiable, headers: headers)
         }
     }
 
@@ -88,7 +46,7 @@ struct AnswerFields {
     private var fields: HTTPFields {
         let rule = CacheControl([answer.facts] + answer.others, ttl: configuration.answer.ttl, now: now)
             .limited(by: job, now: now)
-        var headers: HTTPFields = [.eTag: answer.encoded.etag, .cacheControl: rule.text]
+        var headers: HTTPFields = [.eTag: answer.bytes.etag, .cacheControl: rule.text]
         headers[.vary] = ClientWishes.vary(job, configuration)
         if configuration.answer.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
         if let lastModified { headers[.lastModified] = HTTPDate.text(lastModified) }
@@ -96,7 +54,7 @@ struct AnswerFields {
     }
 
     private var isKnown: Bool {
-        if let tags = request[.ifNoneMatch] { return answer.encoded.matches(ifNoneMatch: tags) }
+        if let tags = request[.ifNoneMatch] { return answer.bytes.matches(ifNoneMatch: tags) }
         return lastModified.map { request[.ifModifiedSince] == HTTPDate.text($0) } ?? false
     }
 

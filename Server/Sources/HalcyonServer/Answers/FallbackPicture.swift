@@ -27,12 +27,10 @@ struct FallbackPicture: Sendable {
         let rule = CacheControl(maximumAge: configuration.answer.fallbackTTL, isPrivate: isPrivate)
             .limited(by: job, now: now)
         var headers: HTTPFields = [
-            .contentType: answer.encoded.mediaType, .eTag: answer.encoded.etag, .cacheControl: rule.text,
+            .contentType: answer.bytes.mediaType, .eTag: answer.bytes.etag, .cacheControl: rule.text,
         ]
         headers[.vary] = ClientWishes.vary(job, configuration)
         let status = configuration.answer.fallbackStatus == 0 ? failure.status : configuration.answer.fallbackStatus
-        return Response(
-            status: .init(code: status), headers: headers,
-            body: AnswerFields.body(answer.encoded.data))
+        return Response(status: .init(code: status), headers: headers, body: answer.bytes.body())
     }
 }

@@ -7,24 +7,35 @@ import Synchronization
 ///
 /// The decode has a thread of its own, one at a time: a pool whose threads all wait for slow files would say nothing on the server.
 final class HealthCheck: Sendable {
+    /// A caller that waits for the decode that runs, and the timer that ends its wait.
+    private struct Caller {
+        let continuation: CheckedContinuation<Bool, Never>
+        var timer: Task<Void, Never>?
+    }
+
     private struct State {
         var last: (time: ContinuousClock.Instant, isHealthy: Bool)?
         var isLooking = false
-        /// The callers that wait for the decode that runs.
-        var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var callers: [Int: Caller] = [:]
         var lastCaller = 0
     }
 
     private let decodes: @Sendable () -> Bool
     private let patience: Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let state = Mutex(State())
     private let stops = Atomic(false)
 
     /// - Parameters:
     ///   - patience: the time after which a decode that has not ended counts as failed, 5 s by default.
+    ///   - sleep: waits for a time, and throws when its task is cancelled.
     ///   - decodes: the decode, on a thread of its own.
-    init(patience: Duration = .seconds(5), decodes: @escaping @Sendable () -> Bool) {
-        (self.patience, self.decodes) = (patience, decodes)
+    init(
+        patience: Duration = .seconds(5),
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        decodes: @escaping @Sendable () -> Bool
+    ) {
+        (self.patience, self.sleep, self.decodes) = (patience, sleep, decodes)
     }
 
     convenience init(_ pipeline: ImagePipeline) {
@@ -52,17 +63,28 @@ final class HealthCheck: Sendable {
                     return (last.isHealthy, 0, false)
                 }
                 state.lastCaller += 1
-                state.callers[state.lastCaller] = caller
+                state.callers[state.lastCaller] = Caller(continuation: caller)
                 defer { state.isLooking = true }
                 return (nil, state.lastCaller, !state.isLooking)
             }
             if let known { return caller.resume(returning: known) }
             if begins { Thread.detachNewThread { [self] in look() } }
-            Task {
-                try? await Task.sleep(for: patience)
-                state.withLock { $0.callers.removeValue(forKey: id) }?.resume(returning: false)
-            }
+            startTimer(of: id)
         }
+    }
+
+    /// Ends a caller's wait after the patience, and itself with the answer.
+    private func startTimer(of id: Int) {
+        let timer = Task { [self] in
+            guard (try? await sleep(patience)) != nil else { return }
+            state.withLock { $0.callers.removeValue(forKey: id) }?.continuation.resume(returning: false)
+        }
+        let isWaiting = state.withLock { state in
+            state.callers[id]?.timer = timer
+            return state.callers[id] != nil
+        }
+        // The answer was there before the timer.
+        if !isWaiting { timer.cancel() }
     }
 
     private func look() {
@@ -73,7 +95,10 @@ final class HealthCheck: Sendable {
             state.last = (.now, isHealthy)
             return Array(state.callers.values)
         }
-        for caller in callers { caller.resume(returning: isHealthy) }
+        for caller in callers {
+            caller.timer?.cancel()
+            caller.continuation.resume(returning: isHealthy)
+        }
     }
 
     /// A GIF of one black pixel.

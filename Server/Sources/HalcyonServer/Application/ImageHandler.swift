@@ -67,13 +67,13 @@ struct ImageHandler: Sendable {
         guard target.utf8.count <= ImageJob.Bounds.path else { throw ImageURLError.tooLong }
         let now = Int64(time.now.timeIntervalSince1970)
         let key = warm.key(target, request.headers)
-        if let key {
-            var found = warm.answer(inMemoryFor: key, service.originals, now: now)
-            if found == nil { found = await warm.answer(keptFor: key, service, now: now) }
+        if let recipe = key.flatMap({ warm.recipe(for: $0) }) {
+            var found = warm.answer(inMemoryOf: recipe, service, now: now)
+            if found == nil { found = await warm.answer(keptOf: recipe, service, now: now) }
             if let found {
-                subject = found.recipe.job.source
-                var fields = self.fields(found.answer, found.recipe.job, request.headers)
-                (fields.knownDisposition, fields.knownBody) = (found.recipe.disposition, found.body)
+                subject = recipe.job.source
+                var fields = self.fields(found.answer, recipe.job, request.headers)
+                fields.knownDisposition = recipe.disposition
                 return fields.response()
             }
         }
@@ -105,11 +105,10 @@ struct ImageHandler: Sendable {
             let ready = self.fields(answer, job, fields)
             // The facts of a watermark are looked at each time.
             if let key, !answer.isOriginal, ImageService.watermarks(of: job).isEmpty,
-                service.originals.knownFacts(at: address)?.hash == answer.facts.hash
+                service.originals.knownFacts(at: address)?.hash == answer.facts.hash,
+                let recipe = WarmAnswers.Recipe(answer, job, address, disposition: ready.disposition)
             {
-                warm.insert(
-                    .init(answer, job, address, disposition: ready.disposition), answer.encoded, for: key,
-                    ignoresQuery: ignoresQuery)
+                warm.insert(recipe, for: key, ignoresQuery: ignoresQuery)
             }
             return ready.response()
         } catch {
@@ -155,12 +154,12 @@ struct ImageHandler: Sendable {
         throw failure ?? .path("no grammar is configured")
     }
 
-    /// Whether an error says that the URL is written in another grammar: the scheme of its source was taken for an option, or there
-    /// is no source where the grammar has it.
+    /// Whether an error says that the URL is written in another grammar: the scheme of its source, or the word that begins the URLs
+    /// of others, was taken for an option, or there is no source where the grammar has it.
     private static func isOfAnotherGrammar(_ error: ImageURLError, _ target: String) -> Bool {
         switch error {
         case .path, .source(.relative): true
-        case .unsupported(let name): target.contains("/\(name):/")
+        case .unsupported(let name): target.contains("/\(name):/") || name == "unsafe" && target.hasPrefix("/unsafe/")
         default: false
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCache
 import HalcyonNetwork
 import HalcyonObservability
 import HalcyonSystem
@@ -85,6 +86,7 @@ public struct ServerApplication: Sendable {
     /// The places of decodes and encodes.
     var work: CostQueue<ImageService.AnswerKey> { handler.service.work }
     var warm: WarmAnswers { handler.warm }
+    var answers: MemoryCache<ImageService.AnswerKey, AnswerBytes> { handler.service.answers }
     /// The places of transfers.
     var transfers: CostQueue<String> { handler.service.originals.transfers }
 
@@ -165,6 +167,7 @@ public struct ServerApplication: Sendable {
             throw ServerConfigurationError.badValue(
                 key: "url.onlyPresets", reason: "url.grammars has a language that has no presets")
         }
+        try checkOrder(configuration)
         // Else strangers would read all buckets of the key.
         guard !configuration.s3.isEnabled || !configuration.source.allow.isEmpty else {
             throw ServerConfigurationError.badValue(
@@ -176,6 +179,21 @@ public struct ServerApplication: Sendable {
                     key: "source.passHeaders", reason: "\(name) is no field, or one of the server's own")
             }
         }
+    }
+
+    /// Refuses an order in which a grammar takes URLs of imgproxy's for its own. Without a signature both `/unsafe/w:80/plain/...` and
+    /// `/unsafe/host:80/...` are URLs, and with a base URL a source may be any text, also imgproxy's options.
+    private static func checkOrder(_ configuration: ServerConfiguration) throws {
+        let (grammars, signature) = (configuration.url.grammars, configuration.signature)
+        guard signature.keys.isEmpty, signature.thumborKeys.isEmpty, let own = grammars.firstIndex(of: .imgproxy) else {
+            return
+        }
+        let others: [ServerConfiguration.Grammar] =
+            configuration.source.baseURL == nil ? [.thumbor] : [.thumbor, .plain]
+        guard let other = grammars[..<own].first(where: others.contains) else { return }
+        throw ServerConfigurationError.badValue(
+            key: "url.grammars",
+            reason: "without keys, imgproxy stands before \(other.rawValue), which would take its URLs")
     }
 
     /// Runs the server until the program gets SIGTERM or SIGINT, or the task is cancelled.

@@ -5,8 +5,8 @@ import HTTPTypes
 import ImageURLs
 import NIOCore
 
-/// The answers that are ready for the same request once more: no URL is parsed, no signature computed and no plan made for them. Their
-/// bytes are in memory, or their place in the caches is known.
+/// The requests that have been answered, and where their answers are: no URL is parsed, no signature computed and no plan made for them
+/// once more. The bytes are those of the service, in memory or in the caches behind it.
 ///
 /// They hold as long as the facts about their source do, and a file has its stamp. Requests are the same if their targets and the
 /// fields by which answers differ are.
@@ -27,22 +27,13 @@ struct WarmAnswers: Sendable {
         /// The hash of the source's bytes.
         let hash: String
         let format: ImageFormat
-        let place: ImageAnswer.Place?
+        let place: ImageAnswer.Place
 
-        init(_ answer: ImageAnswer, _ job: ImageJob, _ address: Originals.Address, disposition: String) {
+        /// Returns nil for an answer that no cache keeps.
+        init?(_ answer: ImageAnswer, _ job: ImageJob, _ address: Originals.Address, disposition: String) {
+            guard let place = answer.place else { return nil }
             (self.job, self.address, self.disposition) = (job, address, disposition)
-            (hash, format, place) = (answer.facts.hash, answer.format, answer.place)
-        }
-    }
-
-    /// An answer in memory, with its bytes as a connection takes them.
-    private final class Entry: Sendable {
-        let recipe: Recipe
-        let encoded: EncodedImage
-        let body: ByteBuffer
-
-        init(_ recipe: Recipe, _ encoded: EncodedImage) {
-            (self.recipe, self.encoded, body) = (recipe, encoded, ByteBuffer(bytes: encoded.data))
+            (hash, format, self.place) = (answer.facts.hash, answer.format, place)
         }
     }
 
@@ -50,27 +41,20 @@ struct WarmAnswers: Sendable {
     struct Found {
         let recipe: Recipe
         let answer: ImageAnswer
-        var body: ByteBuffer?
     }
 
-    private let entries: MemoryCache<Key, Entry>
     private let recipes: MemoryCache<Key, Recipe>
-    /// The cost of all answers in memory.
-    private let limit: Int
     private let configuration: ServerConfiguration.Answer
     private let passedNames: [HTTPField.Name]
 
     init(_ configuration: ServerConfiguration, time: TimeSource) {
-        // The bytes are there twice, and once more among the encodings, as long as those are in memory too.
-        limit = configuration.cache.memoryBytes / 3 * 2
-        entries = MemoryCache(configuration: MemoryCacheConfiguration(costLimit: limit), timeSource: time)
         recipes = MemoryCache(configuration: MemoryCacheConfiguration(costLimit: 16 << 20), timeSource: time)
         self.configuration = configuration.answer
         passedNames = configuration.source.passHeaders.compactMap { HTTPField.Name($0) }
     }
 
-    /// The answers that are kept.
-    var count: Int { entries.statistics.count }
+    /// The requests that are known.
+    var count: Int { recipes.statistics.count }
 
     /// Returns the key of a request; nil if the answer may be one client's own.
     func key(_ target: String, _ fields: HTTPFields) -> Key? {
@@ -88,26 +72,29 @@ struct WarmAnswers: Sendable {
         return key
     }
 
-    /// Returns the answer to a request if it is in memory and still holds.
-    func answer(inMemoryFor key: Key, _ originals: Originals, now: Int64) -> Found? {
-        guard let entry = entries.value(for: Self.withoutQuery(key)) ?? entries.value(for: key),
-            let facts = Self.facts(of: entry.recipe, originals, now: now)
-        else { return nil }
-        return Found(recipe: entry.recipe, answer: Self.answer(entry.recipe, entry.encoded, facts), body: entry.body)
+    /// Returns how a request is answered, if it is known.
+    func recipe(for key: Key) -> Recipe? { recipes.value(for: Self.withoutQuery(key)) ?? recipes.value(for: key) }
+
+    /// Returns the answer of a recipe if it is in memory and still holds.
+    func answer(inMemoryOf recipe: Recipe, _ service: ImageService, now: Int64) -> Found? {
+        guard let bytes = service.answers.value(for: recipe.place.key) else { return nil }
+        return Self.found(recipe, bytes, service, now: now)
     }
 
-    /// Returns the answer to a request if the disk or the machines' store has it and it still holds.
-    func answer(keptFor key: Key, _ service: ImageService, now: Int64) async -> Found? {
-        let short = Self.withoutQuery(key)
-        var (recipe, place) = (recipes.value(for: short), short)
-        if recipe == nil { (recipe, place) = (recipes.value(for: key), key) }
-        guard let recipe, let kept = recipe.place, Self.facts(of: recipe, service.originals, now: now) != nil,
-            let encoded = await service.keptEncoding(at: kept),
-            // They may have changed meanwhile.
-            let facts = Self.facts(of: recipe, service.originals, now: now)
+    /// Returns the answer of a recipe if the disk or the machines' store has it and it still holds.
+    func answer(keptOf recipe: Recipe, _ service: ImageService, now: Int64) async -> Found? {
+        guard Self.facts(of: recipe, service.originals, now: now) != nil,
+            let bytes = await service.kept(at: recipe.place)
         else { return nil }
-        insert(recipe, encoded, for: place)
-        return Found(recipe: recipe, answer: Self.answer(recipe, encoded, facts))
+        // The facts may have changed meanwhile.
+        return Self.found(recipe, bytes, service, now: now)
+    }
+
+    private static func found(_ recipe: Recipe, _ bytes: AnswerBytes, _ service: ImageService, now: Int64) -> Found? {
+        guard let facts = facts(of: recipe, service.originals, now: now) else { return nil }
+        let answer = ImageAnswer(
+            bytes: bytes, format: recipe.format, isOriginal: false, facts: facts, place: recipe.place)
+        return Found(recipe: recipe, answer: answer)
     }
 
     /// Returns the facts about the source of an answer; nil if the answer does not hold any more.
@@ -118,21 +105,9 @@ struct WarmAnswers: Sendable {
         return facts
     }
 
-    private static func answer(_ recipe: Recipe, _ encoded: EncodedImage, _ facts: SourceFacts) -> ImageAnswer {
-        ImageAnswer(encoded: encoded, format: recipe.format, isOriginal: false, facts: facts, place: recipe.place)
-    }
-
     /// - Parameter ignoresQuery: whether the query of the target has no part in the answer.
-    func insert(_ recipe: Recipe, _ encoded: EncodedImage, for key: Key, ignoresQuery: Bool) {
+    func insert(_ recipe: Recipe, for key: Key, ignoresQuery: Bool) {
         let key = ignoresQuery ? Self.withoutQuery(key) : key
-        if recipe.place != nil { recipes.insert(recipe, for: key, cost: key.target.utf8.count + 2048) }
-        insert(recipe, encoded, for: key)
-    }
-
-    private func insert(_ recipe: Recipe, _ encoded: EncodedImage, for key: Key) {
-        let cost = 2 * encoded.data.count + key.target.utf8.count + 1024
-        // The cache's own bound, before the bytes are copied.
-        guard cost <= limit / 2 else { return }
-        entries.insert(Entry(recipe, encoded), for: key, cost: cost)
+        recipes.insert(recipe, for: key, cost: key.target.utf8.count + 2048)
     }
 }

@@ -3,7 +3,7 @@ extension ServerConfiguration {
     ///
     /// - Parameters:
     ///   - environment: the environment of the program.
-    ///   - file: the path of a JSON file whose objects are the groups of settings; by default the one that `HALCYON_CONFIG` names,
+    ///   - file: the path of a file of JSON or YAML (`.yaml`, `.yml`) whose objects are the groups of settings; by default the one that `HALCYON_CONFIG` names,
     ///     else none.
     /// - Throws: `ServerConfigurationError`, also for a key that no setting has.
     public init(environment: [String: String], file: String? = nil) async throws {

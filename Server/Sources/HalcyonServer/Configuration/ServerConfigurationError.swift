@@ -5,7 +5,7 @@ public enum ServerConfigurationError: Error, Hashable, Sendable, CustomStringCon
     case unknownKey(String)
     /// The value is of another type or outside of the limits.
     case badValue(key: String, reason: String)
-    /// The file cannot be read, or is no JSON object.
+    /// The file cannot be read, or is no object of JSON or mapping of YAML.
     case badFile(String, reason: String)
 
     public var description: String {

@@ -1,6 +1,4 @@
 import Configuration
-import Foundation
-import SystemPackage
 
 /// The values of settings: those of the environment, and behind it those of a file.
 struct SettingsReader {
@@ -13,7 +11,7 @@ struct SettingsReader {
 
     /// - Parameters:
     ///   - environment: the environment; variables that do not begin with `HALCYON_` are ignored.
-    ///   - file: a JSON file; nil if there is none.
+    ///   - file: a file of JSON or YAML; nil if there is none.
     ///   - keys: the keys of all settings.
     /// - Throws: `ServerConfigurationError` if a value has an unknown key, or the file cannot be read.
     init(environment: [String: String], file: String?, keys: [String]) async throws {
@@ -23,14 +21,7 @@ struct SettingsReader {
         }
         let variables = EnvironmentVariablesProvider(environmentVariables: environment)
         var providers: [any ConfigProvider] = [variables.prefixKeys(with: "halcyon")]
-        if let file {
-            try Self.check(file, keys: Set(keys))
-            do {
-                providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(file)))
-            } catch {
-                throw ServerConfigurationError.badFile(file, reason: "\(error)")
-            }
-        }
+        if let file { providers.append(try await SettingsFile.provider(of: file, keys: Set(keys))) }
         self.providers = providers
     }
 
@@ -45,29 +36,6 @@ struct SettingsReader {
                     name += character.uppercased()
                 }
             }
-    }
-
-    /// Checks that a file has no other keys, which the package for configurations would ignore.
-    private static func check(_ file: String, keys: Set<String>) throws {
-        let object: Any
-        do {
-            object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
-        } catch {
-            throw ServerConfigurationError.badFile(file, reason: "it cannot be read as JSON")
-        }
-        guard let settings = object as? [String: Any] else {
-            throw ServerConfigurationError.badFile(file, reason: "it is no JSON object")
-        }
-        func walk(_ settings: [String: Any], below prefix: String) throws {
-            for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
-                if let inner = value as? [String: Any] {
-                    try walk(inner, below: prefix + name + ".")
-                } else if !keys.contains(prefix + name) {
-                    throw ServerConfigurationError.unknownKey(prefix + name)
-                }
-            }
-        }
-        try walk(settings, below: "")
     }
 
     private func content(_ key: String, _ type: ConfigType, _ kind: String) throws -> ConfigContent? {

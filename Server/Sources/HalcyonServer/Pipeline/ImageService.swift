@@ -8,7 +8,7 @@ import Synchronization
 
 /// An encoded answer, and what its fields depend on.
 struct ImageAnswer: Sendable {
-    let encoded: EncodedImage
+    let bytes: AnswerBytes
     let format: ImageFormat
     let isOriginal: Bool
     let facts: SourceFacts
@@ -19,29 +19,47 @@ struct ImageAnswer: Sendable {
     /// The place of an encoding in the caches; nil for originals.
     var place: Place?
 
-    /// The request and the encoding by which the caches know an answer.
+    /// The request and the encoding by which the caches know an answer, and the key of both.
     struct Place: Sendable {
         let request: ImageRequest
         let encoding: ImageEncoding
+        let key: ImageService.AnswerKey
     }
 }
 
 /// The way from a job to an answer: the facts of its source, a plan, and the first place that has the answer: memory, the disk, or the
 /// work itself, behind a queue.
 final class ImageService: Sendable {
+    /// The key of an answer, whose hash is computed once.
     struct AnswerKey: Hashable {
-        let image: ImageKey
-        let encoding: ImageEncoding
+        private let image: ImageKey
+        private let encoding: ImageEncoding
+        let hashValue: Int
+
+        init(image: ImageKey, encoding: ImageEncoding) {
+            var hasher = Hasher()
+            hasher.combine(image)
+            hasher.combine(encoding)
+            (self.image, self.encoding, hashValue) = (image, encoding, hasher.finalize())
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(hashValue)
+        }
     }
 
     let pipeline: ImagePipeline
     let originals: Originals
     /// The places of decodes and encodes, by their pixels.
     let work: CostQueue<AnswerKey>
+    /// The memory that an answer takes beside its bytes, about.
+    private static let answerCost = 1024
+
     /// The answers that the disk or the machines' store had.
     let keptAnswers = Atomic(0)
     private let configuration: ServerConfiguration
-    private let answers: MemoryCache<AnswerKey, EncodedImage>
+    /// The bytes of answers in memory. All that the setting grants is theirs.
+    let answers: MemoryCache<AnswerKey, AnswerBytes>
     private let reports: MemoryCache<String, ImageReport>
     private let trims: MemoryCache<TrimKey, Trimmed>
     private let marks: MemoryCache<String, WatermarkPicture>
@@ -59,7 +77,7 @@ final class ImageService: Sendable {
                 working: queue.pixels, waitingCount: queue.waiting, waitingCost: queue.waitingPixels,
                 waitingTime: queue.waitingTime), time: time)
         answers = MemoryCache(
-            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes / 3), timeSource: time)
+            configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes), timeSource: time)
         marks = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: 16 << 20, timeToLive: .seconds(3600)), timeSource: time)
         ownMark = try configuration.answer.watermark.map {
@@ -88,8 +106,8 @@ final class ImageService: Sendable {
         let (request, key) = request(for: plan, facts, address)
         return answers.value(for: key).map {
             ImageAnswer(
-                encoded: $0, format: plan.format, isOriginal: false, facts: facts,
-                place: .init(request: request, encoding: plan.encoding))
+                bytes: $0, format: plan.format, isOriginal: false, facts: facts,
+                place: .init(request: request, encoding: plan.encoding, key: key))
         }
     }
 
@@ -116,14 +134,16 @@ final class ImageService: Sendable {
             let original = try await originals.original(of: facts, at: address)
             let share = try originals.sentBytes.share(original.data.count)
             return ImageAnswer(
-                encoded: original, format: plan.format, isOriginal: true, facts: facts, share: share)
+                bytes: AnswerBytes(original: original), format: plan.format, isOriginal: true, facts: facts,
+                share: share)
         }
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
         let (request, key) = request(for: plan, facts, address)
-        let encoded = try await encoded(plan, request, key, facts, address, isStored: isStored)
+        let place = ImageAnswer.Place(request: request, encoding: plan.encoding, key: key)
+        let bytes = try await bytes(at: place, cost: plan.cost, facts, address, isStored: isStored)
         return ImageAnswer(
-            encoded: encoded, format: plan.format, isOriginal: false, facts: facts, others: others,
-            place: isStored ? .init(request: request, encoding: plan.encoding) : nil)
+            bytes: bytes, format: plan.format, isOriginal: false, facts: facts, others: others,
+            place: isStored ? place : nil)
     }
 
     private func plan(
@@ -236,28 +256,30 @@ final class ImageService: Sendable {
         return (request, AnswerKey(image: pipeline.key(for: request), encoding: plan.encoding))
     }
 
-    /// Returns the encoding that the disk or the machines' store has; nil if there is none.
-    func keptEncoding(at place: ImageAnswer.Place) async -> EncodedImage? {
+    /// Returns the encoding that the disk or the machines' store has, which is in memory from then on; nil if there is none.
+    func kept(at place: ImageAnswer.Place) async -> AnswerBytes? {
         guard let kept = await pipeline.cachedEncodedImage(for: place.request, as: place.encoding) else { return nil }
         keptAnswers.add(1, ordering: .relaxed)
-        return kept
+        return remembered(kept, at: place)
     }
 
-    private func encoded(
-        _ plan: JobPlan, _ request: ImageRequest, _ key: AnswerKey, _ facts: SourceFacts, _ address: Originals.Address,
-        isStored: Bool
-    ) async throws -> EncodedImage {
-        if let known = answers.value(for: key) { return known }
-        var found = await keptEncoding(at: .init(request: request, encoding: plan.encoding))
+    private func remembered(_ encoded: EncodedImage, at place: ImageAnswer.Place) -> AnswerBytes {
+        let bytes = AnswerBytes(made: encoded)
+        answers.insert(bytes, for: place.key, cost: bytes.cost + Self.answerCost)
+        return bytes
+    }
+
+    private func bytes(
+        at place: ImageAnswer.Place, cost: Int, _ facts: SourceFacts, _ address: Originals.Address, isStored: Bool
+    ) async throws -> AnswerBytes {
+        if let known = answers.value(for: place.key) { return known }
+        let kept = await kept(at: place)
         try Task.checkCancellation()
-        if found == nil {
-            found = try await worked(request, facts, address, as: plan.encoding, cost: plan.cost) {
-                [pipeline] in try await pipeline.encodedImage(for: $0, as: plan.encoding)
-            }
+        if let kept { return kept }
+        let made = try await worked(place.request, facts, address, as: place.encoding, cost: cost) {
+            [pipeline] in try await pipeline.encodedImage(for: $0, as: place.encoding)
         }
-        guard let found else { throw CancellationError() }
-        if isStored { answers.insert(found, for: key, cost: found.data.count) }
-        return found
+        return isStored ? remembered(made, at: place) : AnswerBytes(made: made)
     }
 
     /// Does work on the bytes of a source in a place of the queue.

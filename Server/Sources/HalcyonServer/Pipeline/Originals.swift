@@ -100,6 +100,7 @@ final class Originals: Sendable {
             if url.scheme != "s3" { request.network.headers = headers }
         }
         request.decode = JobPlan.decodeOptions(job, configuration)
+        request.network.stopsAtLimits = true
         request.network.totalTimeout = configuration.timeout
         request.network.maximumBytes = min(
             job.limits.maxBytes ?? configuration.maximumBytes, configuration.maximumBytes)

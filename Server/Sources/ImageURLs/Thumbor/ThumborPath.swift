@@ -79,6 +79,17 @@ struct ThumborPath {
         return ImageJob.Box(left: values[0], top: values[1], right: values[2], bottom: values[3])
     }
 
+    /// Whether the text may stand before the parts: `unsafe`, or the 20 bytes of SHA-1 in URL-safe base64 with padding, whichever key
+    /// made them. thumbor's own pattern asks for 28 characters.
+    static func isSignature(_ text: String) -> Bool {
+        if text == "unsafe" { return true }
+        let digits = text.utf8.dropLast()
+        guard digits.count == 27, text.utf8.last == UInt8(ascii: "="), let last = digits.last else { return false }
+        // The last digit has four bits of the last byte, and two that are not used.
+        return digits.allSatisfy { AddressText.base64Digit($0) != nil }
+            && AddressText.base64Digit(last).map { $0 & 3 == 0 } == true
+    }
+
     static func isDigits(_ text: some StringProtocol) -> Bool {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }

@@ -5,7 +5,7 @@
 ///         [filters:<name>(<arguments>):<name>(<arguments>)/]<source>
 ///
 /// Each part is optional, and their order is fixed. A side is a number, `orig`, or 0 or nothing for one that follows; a minus
-/// mirrors. The source, and the filters as a whole, are percent-decoded once; a source without a scheme gets the configured
+/// mirrors. A signature has 28 characters; without a key each of them is taken, and no other text. The source, and the filters as a whole, are percent-decoded once; a source without a scheme gets the configured
 /// one. A query is ignored. Stricter than thumbor, which leaves out what it does not understand: a filter that is unknown or
 /// has an argument that is not valid is an error, and so are `debug` and `meta`.
 public struct ThumborURL: ImageURLGrammar {
@@ -37,6 +37,10 @@ public struct ThumborURL: ImageURLGrammar {
         let repaired = Substring(written.options + AddressText.withSlashes(written.source))
         // Clients encode the padding of the signature.
         let name = AddressText.percentDecoded(signed.signature) ?? String(signed.signature)
+        // Without a key every signature is taken, but the beginning of a URL in another language is none.
+        guard !keys.admitsUnsigned(name) || ThumborPath.isSignature(name) else {
+            throw .path("it begins with neither 'unsafe' nor a signature")
+        }
         let parts = try ThumborPath(signed.verified(by: keys, name: name, repaired: repaired))
         for part in [ThumborPath.Part.debug, .meta] {
             if let name = parts.parts[part] { throw .unsupported(String(name)) }
