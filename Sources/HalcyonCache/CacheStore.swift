@@ -17,6 +17,11 @@ public protocol CacheStore: Sendable {
     /// cancelled.
     func entry(for key: CacheKey) async -> CacheEntry?
 
+    /// Returns the entries for several keys, in the order of the keys, as `entry(for:)` returns them; none of them is looked for
+    /// before those in front of it. The default implementation calls `entry(for:)` for each: a store behind a network asks for all
+    /// of them by one round trip.
+    func entries(for keys: [CacheKey]) async -> [CacheEntry?]
+
     /// Returns whether there is an entry, without its bytes. The default implementation looks for the whole entry.
     func contains(_ key: CacheKey) async -> Bool
 
@@ -62,6 +67,12 @@ public protocol CacheStore: Sendable {
 }
 
 extension CacheStore {
+    public func entries(for keys: [CacheKey]) async -> [CacheEntry?] {
+        var found: [CacheEntry?] = []
+        for key in keys { found.append(await entry(for: key)) }
+        return found
+    }
+
     public func contains(_ key: CacheKey) async -> Bool { await entry(for: key) != nil }
 
     public func usage() async -> CacheStoreUsage? { nil }

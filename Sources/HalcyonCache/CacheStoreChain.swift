@@ -87,15 +87,42 @@ package final class CacheStoreChain: Sendable {
         return place == .disk ? nil : await sharedEntry(for: key, ticket: ticket)
     }
 
-    private func sharedEntry(for key: CacheKey, ticket: WorkTicket) async -> CacheEntry? {
-        let stores = stores(for: key)
-        guard !stores.isEmpty else { return nil }
-        let changes = begin(key)
-        var found: CacheEntry?
-        for store in stores where found == nil && !ticket.isCancelled && !Task.isCancelled {
-            found = await store.entry(for: key)
+    /// Returns the entry for a key, and the one under which it counts. If the disk lacks the latter, the stores are asked for both
+    /// at once.
+    ///
+    /// - Parameter extending: the effect of the access on the expiration of the first.
+    /// - Returns: also whether the disk had the entry.
+    package func entry(
+        for key: CacheKey, under sealKey: CacheKey, extending: ExpirationExtension?, ticket: WorkTicket
+    ) async -> (entry: CacheEntry?, seal: CacheEntry?, isOfDisk: Bool) {
+        var seal = await disk?.entry(for: sealKey, ticket: ticket)
+        if seal == nil {
+            let shared = await sharedEntries(for: [sealKey, key], ticket: ticket)
+            seal = shared[0]
+            if seal == nil || shared[1] != nil { return (seal == nil ? nil : shared[1], seal, false) }
+            return (await disk?.entry(for: key, extending: extending, ticket: ticket), seal, true)
         }
-        end(key, changes: changes, found)
+        if let entry = await disk?.entry(for: key, extending: extending, ticket: ticket) { return (entry, seal, true) }
+        return (await sharedEntry(for: key, ticket: ticket), seal, false)
+    }
+
+    private func sharedEntry(for key: CacheKey, ticket: WorkTicket) async -> CacheEntry? {
+        await sharedEntries(for: [key], ticket: ticket)[0]
+    }
+
+    /// Returns the entries for keys of one source from the stores, which are asked in their order for what is still missing.
+    private func sharedEntries(for keys: [CacheKey], ticket: WorkTicket) async -> [CacheEntry?] {
+        var found = [CacheEntry?](repeating: nil, count: keys.count)
+        guard !stores.isEmpty, keys.allSatisfy(\.isShareable) else { return found }
+        let changes = keys.map(begin)
+        for store in stores where !ticket.isCancelled && !Task.isCancelled {
+            let missing = keys.indices.filter { found[$0] == nil }
+            guard !missing.isEmpty else { break }
+            for (index, entry) in zip(missing, await store.entries(for: missing.map { keys[$0] })) {
+                found[index] = entry
+            }
+        }
+        for index in keys.indices { end(keys[index], changes: changes[index], found[index]) }
         return found
     }
 

@@ -114,6 +114,11 @@ public struct CacheStoreContract: Sendable {
             let entry = await other.entry(for: CacheKey(bytes, name: "another name"))
             if entry?.data != Data([UInt8(number)]) { found.append("key \(number) of \(bytes.count) bytes") }
         }
+        let several: [[UInt8]] = [[1], [2], [0], [1]]
+        let entries = await other.entries(for: several.map { CacheKey($0) })
+        if entries.map({ $0?.data }) != [Data([2]), nil, Data([0]), Data([2])] {
+            found.append("the entries for several keys are not in their order")
+        }
         if await other.entry(for: CacheKey([2])) != nil { found.append("a key that was never stored is found") }
         if await other.contains(CacheKey([2])) { found.append("a key that was never stored is contained") }
         return found

@@ -80,7 +80,7 @@ final class Mailbox: Sendable {
     /// Takes all messages.
     func take() -> [ConnectionLoop.Message] {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
-            while case .moved = RedisSocket.receive(descriptor, into: bytes) {}
+            while case .moved(bytes.count) = RedisSocket.receive(descriptor, into: bytes) {}
         }
         return state.withLock { state in
             defer { state.messages = [] }

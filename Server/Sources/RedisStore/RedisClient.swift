@@ -8,10 +8,13 @@ import Logging
 /// Each call asks for it behind its own commands, in the same packet: another process that has removed everything is noticed
 /// with the next call, without a message that could be lost. The call is then repeated once.
 final class RedisClient: Sendable {
-    /// The answer to a call, and the generation of its keys.
+    /// The answers to a call, one to each command, and the generation of its keys.
     struct Answer: Sendable {
-        let reply: RedisReply
+        let replies: [RedisReply]
         let generation: Int
+
+        /// The answer to the first command.
+        var reply: RedisReply { replies.first ?? .null }
     }
 
     let configuration: RedisStore.Configuration
@@ -57,34 +60,49 @@ final class RedisClient: Sendable {
 
     // MARK: Calls
 
-    /// Sends a command with keys of the present generation, and returns the answer.
-    ///
-    /// - Parameters:
-    ///   - isExpected: whether an answer that is no error is one to this command.
-    ///   - fate: called once for each time that it is sent; a success has keys of the present generation.
-    ///   - command: returns the command for a generation; called again if that was not the present one.
-    /// - Throws: `RedisStoreError`, also for an error that is a failure of the server; other errors are answers.
+    /// Sends a command with keys of the present generation, and returns the answer; see `calls`.
     func call(
         _ lane: ConnectionLoop.Lane, by deadline: ContinuousClock.Instant, expecting isExpected: (RedisReply) -> Bool,
         fate: (@Sendable (Exchange.Outcome) -> Void)? = nil,
         _ command: (Int) throws(RedisStoreError) -> RedisCommand
     ) async throws -> Answer {
+        try await calls(lane, by: deadline, expecting: isExpected, fate: fate) { generation throws(RedisStoreError) in
+            [try command(generation)]
+        }
+    }
+
+    /// Sends commands with keys of the present generation in one packet, and returns the answers. The server carries them out in
+    /// their order.
+    ///
+    /// - Parameters:
+    ///   - isExpected: whether an answer that is no error is one to these commands.
+    ///   - fate: called once for each time that they are sent; a success has keys of the present generation.
+    ///   - commands: returns the commands for a generation; called again if that was not the present one.
+    /// - Throws: `RedisStoreError`, also for an error that is a failure of the server; other errors are answers.
+    func calls(
+        _ lane: ConnectionLoop.Lane, by deadline: ContinuousClock.Instant, expecting isExpected: (RedisReply) -> Bool,
+        fate: (@Sendable (Exchange.Outcome) -> Void)? = nil,
+        _ commands: (Int) throws(RedisStoreError) -> [RedisCommand]
+    ) async throws -> Answer {
         for _ in 0..<3 {
             let generation = try books.generation()
-            let question = try RedisCommand("GET", generationKey)
-            let commands = [try command(generation), question]
-            let exchange = try exchange(commands, lane, generation, by: deadline, fate: fate)
-            let replies = try await exchange.replies { [loop] in loop.post(.send(exchange, lane)) }
-            guard replies.count == 2 else { throw RedisStoreError.malformed(command: exchange.name) }
-            try check(replies[0], to: exchange.name, isExpected)
-            try check(replies[1], to: "GET", Self.isGeneration)
+            let sent = try commands(generation) + [generationQuestion()]
+            let exchange = try exchange(sent, lane, generation, by: deadline, fate: fate)
+            var replies = try await exchange.replies { [loop] in loop.post(.send(exchange, lane)) }
+            guard replies.count == sent.count, let last = replies.popLast() else {
+                throw RedisStoreError.malformed(command: exchange.name)
+            }
+            for reply in replies { try check(reply, to: exchange.name, isExpected) }
+            try check(last, to: "GET", Self.isGeneration)
             books.succeeded()
-            let present = Self.generation(replies[1])
-            if present == generation { return Answer(reply: replies[0], generation: generation) }
+            let present = Self.generation(last)
+            if present == generation { return Answer(replies: replies, generation: generation) }
             if present < generation { try await raise(to: generation, by: deadline) } else { books.learn(present) }
         }
         throw RedisStoreError.busy
     }
+
+    private func generationQuestion() throws(RedisStoreError) -> RedisCommand { try RedisCommand("GET", generationKey) }
 
     /// Makes an exchange whose last command asks for the generation.
     ///
@@ -170,7 +188,7 @@ final class RedisClient: Sendable {
         do throws(RedisStoreError) {
             let generation = try books.generation()
             let keys = removals.keys.map { entryKey($0, generation) }
-            let commands = [try RedisCommand("UNLINK", keys), try RedisCommand("GET", generationKey)]
+            let commands = [try RedisCommand("UNLINK", keys), try generationQuestion()]
             return try exchange(commands, .writes, generation, by: configuration.writeDeadline) { outcome in
                 books.end(removals, isConfirmed: (try? outcome.get())?.first?.isInteger == true)
             }
@@ -219,7 +237,7 @@ final class RedisClient: Sendable {
     }
 
     private func probe() async -> Bool {
-        guard let command = try? RedisCommand("GET", generationKey) else { return false }
+        guard let command = try? generationQuestion() else { return false }
         let deadline = configuration.connectDeadline + configuration.lookupTimeout.forCalls
         let exchange = Exchange([command], by: deadline)
         let replies = try? await exchange.replies { [loop] in loop.post(.send(exchange, .writes)) }

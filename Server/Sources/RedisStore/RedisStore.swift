@@ -52,35 +52,38 @@ public final class RedisStore: CacheStore {
 
     /// Returns the entry for a key; nil if there is none, it has expired, the server does not answer in time, or the task is
     /// cancelled. A value that is damaged, or of another key, version or program, is none, and is removed.
-    public func entry(for key: CacheKey) async -> CacheEntry? {
-        let name = key.fileName
-        guard !Task.isCancelled, !key.isPrivate else { return nil }
-        guard !client.books.isRemoved(name) else { return missed() }
+    public func entry(for key: CacheKey) async -> CacheEntry? { await entries(for: [key]).first ?? nil }
+
+    /// Returns the entries for several keys, as `entry(for:)` does for each, by one round trip: the server looks for them in their
+    /// order.
+    public func entries(for keys: [CacheKey]) async -> [CacheEntry?] {
+        guard !Task.isCancelled else { return keys.map { _ in nil } }
+        // No store has an entry of one user, and one that was removed may still be there.
+        let asked = keys.filter { !$0.isPrivate && !client.books.isRemoved($0.fileName) }
+        var entries: [CacheKey: CacheEntry] = [:]
         do {
             let (limit, deadline) = (configuration.entryLimit, configuration.lookupDeadline)
-            guard let value = try await value(of: name, upTo: limit, by: deadline) else { return missed() }
-            return found(value, for: key)
+            let values = try await asked.isEmpty ? [] : values(of: asked.map(\.fileName), upTo: limit, by: deadline)
+            for (key, value) in zip(asked, values) { entries[key] = value.flatMap { found($0, for: key) } }
         } catch {
-            if !(error is CancellationError) { client.books.count(\.unanswered) }
-            return nil
+            if !(error is CancellationError) { client.books.count(\.unanswered, asked.count) }
+            return keys.map { _ in nil }
         }
+        for key in keys where !key.isPrivate {
+            if entries[key] == nil { client.books.count(\.misses) } else { client.books.count(\.hits) }
+        }
+        return keys.map { entries[$0] }
     }
 
+    /// Returns the entry in a value, if it is one of this key and has not expired.
     private func found(_ value: Value, for key: CacheKey) -> CacheEntry? {
         client.books.count(\.bytesRead, value.bytes.count)
         guard let entry = try? StoredValue.entry(value.bytes, for: key) else {
             discard(value, key.fileName)
-            return missed()
+            return nil
         }
         let isKept = entry.keptUntil.map { $0 > client.clock.now } ?? true
-        guard isKept, !client.books.isRemoved(key.fileName) else { return missed() }
-        client.books.count(\.hits)
-        return entry
-    }
-
-    private func missed() -> CacheEntry? {
-        client.books.count(\.misses)
-        return nil
+        return isKept && !client.books.isRemoved(key.fileName) ? entry : nil
     }
 
     /// Returns whether there is an entry; it reads the entry's key, times and metadata, and not its bytes.
@@ -95,22 +98,31 @@ public final class RedisStore: CacheStore {
         let generation: Int
     }
 
-    /// Returns the bytes of a value up to an index, of which a longer value has one more; nil if there is none. A value of another
-    /// type is removed.
-    private func value(of name: String, upTo end: Int, by deadline: ContinuousClock.Instant) async throws -> Value? {
+    /// Returns the bytes of values up to an index, of which longer values have one more; nil for each that is not there. A value of
+    /// another type is removed.
+    private func values(
+        of names: [String], upTo end: Int, by deadline: ContinuousClock.Instant
+    ) async throws -> [Value?] {
         let client = client
-        let answer = try await client.call(
+        let answer = try await client.calls(
             .lookups, by: deadline, expecting: \.isBytes,
             { generation throws(RedisStoreError) in
-                try RedisCommand("GETRANGE", client.entryKey(name, generation), "0", .init(end))
+                var commands: [RedisCommand] = []
+                for name in names {
+                    commands.append(
+                        try RedisCommand("GETRANGE", client.entryKey(name, generation), "0", .init(end)))
+                }
+                return commands
             })
-        switch answer.reply {
-        case .bytes(let bytes): return bytes.isEmpty ? nil : Value(bytes: bytes, generation: answer.generation)
-        case .error(code: "WRONGTYPE"):
-            discard(Value(bytes: Data(), generation: answer.generation), name)
-            return nil
-        case .error(let code): throw RedisStoreError.refused(command: "GETRANGE", code: code)
-        default: throw RedisStoreError.malformed(command: "GETRANGE")
+        return try zip(names, answer.replies).map { name, reply in
+            switch reply {
+            case .bytes(let bytes): return bytes.isEmpty ? nil : Value(bytes: bytes, generation: answer.generation)
+            case .error(code: "WRONGTYPE"):
+                discard(Value(bytes: Data(), generation: answer.generation), name)
+                return nil
+            case .error(let code): throw RedisStoreError.refused(command: "GETRANGE", code: code)
+            default: throw RedisStoreError.malformed(command: "GETRANGE")
+            }
         }
     }
 
@@ -120,7 +132,7 @@ public final class RedisStore: CacheStore {
         guard !client.books.isRemoved(name) else { return nil }
         // Metadata is a few hundred bytes as a rule.
         for end in [65_535, configuration.entryLimit] {
-            guard let value = try await value(of: name, upTo: end, by: deadline) else { return nil }
+            guard let value = try await values(of: [name], upTo: end, by: deadline).first ?? nil else { return nil }
             do throws(StoredValue.Foreign) {
                 guard let front = try StoredValue(frontOf: value.bytes, for: key) else {
                     if value.bytes.count > end, end < configuration.entryLimit { continue }

@@ -55,6 +55,8 @@ struct ReplyReader: ~Copyable {
             functions.pointee.createArray = { _, _ in nil }
         }
         reader.pointee.fn = functions
+        // An empty buffer is kept up to this size; hiredis frees one above 16 KiB, which is made again for each answer.
+        reader.pointee.maxbuf = 1 << 20
     }
 
     deinit {

@@ -125,12 +125,24 @@ struct StoredValue {
             throw Foreign()
         }
         let header = front.header
-        let body = value.withUnsafeBytes { [UInt8]($0[header.frontLength...]) }
-        guard checksum(body) == header.bodyChecksum else { throw Foreign() }
-        let extended = body[..<Int(header.extendedLength)]
+        guard checksum([UInt8](value.dropFirst(header.frontLength))) == header.bodyChecksum else { throw Foreign() }
+        let dataOffset = header.frontLength + Int(header.extendedLength)
         return CacheEntry(
-            data: Data(body[extended.endIndex...]), metadata: front.metadata, extended: Data(extended),
+            data: part(of: value, from: dataOffset), metadata: front.metadata,
+            extended: Data(value.dropFirst(header.frontLength).prefix(Int(header.extendedLength))),
             keptUntil: header.keptUntil, storedAt: header.storedAt)
+    }
+
+    /// Returns the bytes from an offset on; many of them are not copied, and keep the whole value in memory.
+    private static func part(of value: Data, from offset: Int) -> Data {
+        let count = value.count - offset
+        guard count > 4096 else { return Data(value.dropFirst(offset)) }
+        return value.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return Data() }
+            return Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: start + offset), count: count,
+                deallocator: .custom { _, _ in withExtendedLifetime(value) {} })
+        }
     }
 
     /// Reads the fields of fixed length.

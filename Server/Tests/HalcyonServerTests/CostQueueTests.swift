@@ -1,3 +1,4 @@
+import Foundation
 import Halcyon
 import HalcyonTesting
 import Synchronization
@@ -7,6 +8,8 @@ import Testing
 
 /// The order and the bounds of places, step by step.
 @Suite struct CostQueueStateTests {
+    private let start = Date(timeIntervalSinceReferenceDate: 0)
+
     private func state(working: Int = 10, count: Int = 3, cost: Int = 100) -> CostQueueState<String> {
         CostQueueState(
             limits: CostQueueLimits(working: working, waitingCount: count, waitingCost: cost, waitingTime: .seconds(1)))
@@ -14,9 +17,9 @@ import Testing
 
     @Test func workThatFitsBeginsAtOnce() {
         var queue = state()
-        #expect(queue.enter(1, "a", cost: 6, priority: .normal) == .admitted)
-        #expect(queue.enter(2, "b", cost: 4, priority: .normal) == .admitted)
-        #expect(queue.enter(3, "c", cost: 1, priority: .normal) == .waits)
+        #expect(queue.enter(1, "a", cost: 6, priority: .normal, at: start) == .admitted)
+        #expect(queue.enter(2, "b", cost: 4, priority: .normal, at: start) == .admitted)
+        #expect(queue.enter(3, "c", cost: 1, priority: .normal, at: start) == .waits)
         #expect(queue.workingCost == 10)
         #expect(queue.leave(1) == [3])
         #expect(queue.workingCost == 5)
@@ -25,28 +28,28 @@ import Testing
 
     @Test func whatCostsMoreThanAllRunsAlone() {
         var queue = state()
-        #expect(queue.enter(1, "a", cost: 50, priority: .normal) == .admitted)
-        #expect(queue.enter(2, "b", cost: 1, priority: .normal) == .waits)
+        #expect(queue.enter(1, "a", cost: 50, priority: .normal, at: start) == .admitted)
+        #expect(queue.enter(2, "b", cost: 1, priority: .normal, at: start) == .waits)
         #expect(queue.leave(1) == [2])
-        #expect(queue.enter(3, "c", cost: 50, priority: .normal) == .waits)
+        #expect(queue.enter(3, "c", cost: 50, priority: .normal, at: start) == .waits)
         #expect(queue.leave(2) == [3])
     }
 
     @Test func nothingSmallOvertakesWhatWaits() {
         var queue = state()
-        _ = queue.enter(1, "a", cost: 8, priority: .normal)
-        #expect(queue.enter(2, "b", cost: 9, priority: .normal) == .waits)
-        #expect(queue.enter(3, "c", cost: 1, priority: .normal) == .waits)
+        _ = queue.enter(1, "a", cost: 8, priority: .normal, at: start)
+        #expect(queue.enter(2, "b", cost: 9, priority: .normal, at: start) == .waits)
+        #expect(queue.enter(3, "c", cost: 1, priority: .normal, at: start) == .waits)
         #expect(queue.leave(1) == [2, 3])
     }
 
     @Test func higherPrioritiesComeFirstAndEqualOnesInOrder() {
         var queue = state(working: 1, count: 9)
-        _ = queue.enter(1, "a", cost: 1, priority: .normal)
-        _ = queue.enter(2, "b", cost: 1, priority: .low)
-        _ = queue.enter(3, "c", cost: 1, priority: .normal)
-        _ = queue.enter(4, "d", cost: 1, priority: .normal)
-        _ = queue.enter(5, "e", cost: 1, priority: .high)
+        _ = queue.enter(1, "a", cost: 1, priority: .normal, at: start)
+        _ = queue.enter(2, "b", cost: 1, priority: .low, at: start)
+        _ = queue.enter(3, "c", cost: 1, priority: .normal, at: start)
+        _ = queue.enter(4, "d", cost: 1, priority: .normal, at: start)
+        _ = queue.enter(5, "e", cost: 1, priority: .high, at: start)
         var order: [Int] = []
         var next = [1]
         while let member = next.first {
@@ -58,10 +61,10 @@ import Testing
 
     @Test func equalKeysShareOnePlace() {
         var queue = state(working: 10, count: 1)
-        #expect(queue.enter(1, "a", cost: 10, priority: .normal) == .admitted)
-        #expect(queue.enter(2, "a", cost: 10, priority: .normal) == .admitted)
-        #expect(queue.enter(3, "b", cost: 10, priority: .normal) == .waits)
-        #expect(queue.enter(4, "b", cost: 10, priority: .normal) == .waits)
+        #expect(queue.enter(1, "a", cost: 10, priority: .normal, at: start) == .admitted)
+        #expect(queue.enter(2, "a", cost: 10, priority: .normal, at: start) == .admitted)
+        #expect(queue.enter(3, "b", cost: 10, priority: .normal, at: start) == .waits)
+        #expect(queue.enter(4, "b", cost: 10, priority: .normal, at: start) == .waits)
         #expect((queue.workingCount, queue.waitingCount) == (1, 1))
         #expect(queue.leave(1).isEmpty)
         #expect(queue.leave(2) == [3, 4])
@@ -72,20 +75,70 @@ import Testing
 
     @Test func boundsRefuse() {
         var queue = state(working: 1, count: 2, cost: 10)
-        _ = queue.enter(1, "a", cost: 1, priority: .normal)
-        #expect(queue.enter(2, "b", cost: 5, priority: .normal) == .waits)
-        #expect(queue.enter(3, "c", cost: 6, priority: .normal) == .refused(.expensive))
-        #expect(queue.enter(4, "d", cost: 5, priority: .normal) == .waits)
-        #expect(queue.enter(5, "e", cost: 1, priority: .veryHigh) == .refused(.crowded))
+        _ = queue.enter(1, "a", cost: 1, priority: .normal, at: start)
+        #expect(queue.enter(2, "b", cost: 5, priority: .normal, at: start) == .waits)
+        #expect(queue.enter(3, "c", cost: 6, priority: .normal, at: start) == .refused(.expensive))
+        #expect(queue.enter(4, "d", cost: 5, priority: .normal, at: start) == .waits)
+        #expect(queue.enter(5, "e", cost: 1, priority: .veryHigh, at: start) == .refused(.crowded))
         #expect(queue.waitingCost == 10)
-        #expect(queue.enter(6, "f", cost: .max, priority: .normal) == .refused(.crowded))
+        #expect(queue.enter(6, "f", cost: .max, priority: .normal, at: start) == .refused(.crowded))
+    }
+
+    @Test func loadThatLastsForLongerThanABurstLetsLittleWait() {
+        var queue = CostQueueState<String>(
+            limits: CostQueueLimits(
+                working: 10, waitingCount: 100, waitingCost: 100, waitingTime: .seconds(60), standingCost: 4,
+                burstTime: .seconds(5)))
+        func enter(_ number: Int, cost: Int, after seconds: Double) -> CostQueueState<String>.Entry {
+            queue.enter(number, "\(number)", cost: cost, priority: .normal, at: start + seconds)
+        }
+        #expect(enter(1, cost: 10, after: 0) == .admitted)
+        // This much may stand: it is no burst.
+        #expect(enter(2, cost: 4, after: 1) == .waits)
+        #expect(enter(3, cost: 4, after: 10) == .waits)
+        #expect(enter(4, cost: 4, after: 14.9) == .waits)
+        #expect(queue.refusal(at: start + 14.9) == nil)
+        #expect(enter(5, cost: 1, after: 15) == .refused(.overloaded))
+        #expect(queue.refusal(at: start + 19) == .overloaded)
+        // Refused callers keep it up.
+        #expect(enter(6, cost: 1, after: 23.9) == .refused(.overloaded))
+        #expect(queue.leave(2).isEmpty)
+        #expect(queue.leave(3).isEmpty)
+        #expect(enter(7, cost: 1, after: 24) == .refused(.overloaded))
+        // A single place may cost more.
+        #expect(queue.leave(4).isEmpty)
+        #expect(enter(8, cost: 9, after: 24) == .waits)
+        #expect(queue.refusal(at: start + 24) == .overloaded)
+        // After as much time without more, the next burst may come.
+        #expect(enter(9, cost: 9, after: 29) == .waits)
+        #expect(enter(10, cost: 9, after: 33) == .waits)
+        #expect(enter(11, cost: 9, after: 34) == .refused(.overloaded))
+    }
+
+    @Test func whoseCostIsNotKnownIsTakenForTheAverage() {
+        var queue = CostQueueState<String>(
+            limits: CostQueueLimits(
+                working: 20, waitingCount: 2, waitingCost: 100, waitingTime: .seconds(60), standingCost: 10))
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(1, "a", cost: 8, priority: .normal, at: start)
+        // It would work.
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(2, "b", cost: 8, priority: .normal, at: start)
+        // It would wait alone.
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(3, "c", cost: 8, priority: .normal, at: start)
+        #expect(queue.refusal(at: start) == .overloaded)
+        #expect(queue.enter(4, "d", cost: 2, priority: .normal, at: start) == .waits)
+        #expect(queue.refusal(at: start) == .crowded)
+        #expect(queue.has("d"))
+        #expect(!queue.has("e"))
     }
 
     @Test func whoLeavesMakesRoomForThoseBehind() {
         var queue = state()
-        _ = queue.enter(1, "a", cost: 8, priority: .normal)
-        _ = queue.enter(2, "b", cost: 9, priority: .normal)
-        _ = queue.enter(3, "c", cost: 2, priority: .normal)
+        _ = queue.enter(1, "a", cost: 8, priority: .normal, at: start)
+        _ = queue.enter(2, "b", cost: 9, priority: .normal, at: start)
+        _ = queue.enter(3, "c", cost: 2, priority: .normal, at: start)
         // The second one has blocked the third.
         #expect(queue.leave(2) == [3])
         #expect(queue.leave(2).isEmpty)
@@ -94,10 +147,10 @@ import Testing
 
     @Test func joiningRaisesThePriorityOfAPlace() {
         var queue = state(working: 1)
-        _ = queue.enter(1, "a", cost: 1, priority: .normal)
-        _ = queue.enter(2, "b", cost: 1, priority: .normal)
-        _ = queue.enter(3, "c", cost: 1, priority: .low)
-        _ = queue.enter(4, "c", cost: 1, priority: .high)
+        _ = queue.enter(1, "a", cost: 1, priority: .normal, at: start)
+        _ = queue.enter(2, "b", cost: 1, priority: .normal, at: start)
+        _ = queue.enter(3, "c", cost: 1, priority: .low, at: start)
+        _ = queue.enter(4, "c", cost: 1, priority: .high, at: start)
         #expect(queue.leave(1) == [3, 4])
     }
 }
@@ -155,6 +208,30 @@ import Testing
         await #expect(throws: CancellationError.self) { try await third.value }
         gate.open()
         try await first
+    }
+
+    @Test func aLastingLoadIsRefusedByTheClock() async throws {
+        let clock = ManualClock()
+        let queue = CostQueue<String>(
+            limits: CostQueueLimits(
+                working: 1, waitingCount: 9, waitingCost: 9, waitingTime: .seconds(60), standingCost: 1,
+                burstTime: .seconds(5)), time: clock.timeSource)
+        let gate = ScriptedTransportGate()
+        let loads = ["a", "b", "c"].map { key in
+            Task { try await queue.withPlace(for: key, cost: 1) { try await gate.wait() } }
+        }
+        try await until { queue.statistics.callers == 3 }
+        try queue.check()
+        clock.advance(by: .seconds(4))
+        try queue.check()
+        clock.advance(by: .seconds(1))
+        #expect(throws: CostQueueRefusal.overloaded) { try queue.check() }
+        await #expect(throws: CostQueueRefusal.overloaded) { try await queue.withPlace(for: "d", cost: 1) {} }
+        #expect(queue.statistics.refusals == 2)
+        gate.open()
+        for load in loads { try await load.value }
+        try await queue.withPlace(for: "d", cost: 1) {}
+        #expect(queue.statistics.callers == 0)
     }
 
     @Test func manyCallersNeverWorkMoreThanTheBound() async throws {

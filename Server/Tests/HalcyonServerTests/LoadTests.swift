@@ -246,6 +246,37 @@ import UnixSignals
         }
     }
 
+    /// A request that would be refused behind its transfer is refused before it.
+    @Test func underALastingLoadNoSourceIsAskedInVain() async throws {
+        try await ServerFixture.run {
+            $0.queue.pixels = 1
+            $0.queue.burstTime = .zero
+        } _: { server async throws in
+            let gate = ScriptedTransportGate()
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let work = server.application.work
+            let keys = try ["1", "2"].map { name in
+                let url = try #require(URL(string: "http://images.test/held/\(name)"))
+                return ImageService.AnswerKey(
+                    image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            }
+            async let first: Void = work.withPlace(for: keys[0], cost: 1) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            async let second: Void = work.withPlace(for: keys[1], cost: 1) {}
+            try await until { work.statistics.waiting == 1 }
+            let refused = try await server.get("/fit-24x24/\(source)")
+            #expect(refused.status == 503)
+            #expect(refused.code == "busy")
+            #expect(server.transport.requestCount == 0)
+            // The source's own bytes are no work.
+            #expect(try await server.get("/_/raw:1/plain/\(source)").status == 200)
+            gate.open()
+            _ = try await (first, second)
+            #expect(try await server.get("/fit-24x24/\(source)").status == 200)
+            #expect(work.statistics.refusals == 1)
+        }
+    }
+
     /// Sends a request whose source's server says nothing until the gate opens, and waits until that server is asked.
     private func asking(_ server: ServerFixture, _ gate: ScriptedTransportGate) async throws -> (
         connection: LoopbackConnection, source: String

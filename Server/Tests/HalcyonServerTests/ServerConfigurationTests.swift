@@ -122,6 +122,7 @@ import Testing
         ("HALCYON_LOG_LEVEL", "loud", "log.level"), ("HALCYON_ISOLATION", "perhaps", "isolation"),
         ("HALCYON_QUEUE_WAITING_TIME", "-1", "queue.waitingTime"),
         ("HALCYON_QUEUE_WAITING_TIME", "nan", "queue.waitingTime"),
+        ("HALCYON_QUEUE_BURST_TIME", "-1", "queue.burstTime"),
         ("HALCYON_SIGNATURE_KEYS", "00", "signature.salts"),
         ("HALCYON_ANSWER_FALLBACK_STATUS", "99", "answer.fallbackStatus"),
     ])

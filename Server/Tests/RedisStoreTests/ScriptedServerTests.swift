@@ -109,6 +109,24 @@ import Testing
         #expect(store.statistics.damaged == 0)
     }
 
+    @Test("several entries are asked for by one round trip, in their order") func several() async throws {
+        let packets = Mutex<[String]>([])
+        let server = try ScriptedServer(
+            ScriptedServer.answering { packet in
+                packets.withLock { $0.append(packet) }
+                return "$0\r\n\r\n$0\r\n\r\n$-1\r\n"
+            })
+        var configuration = server.configuration
+        (configuration.lookupTimeout, configuration.connectTimeout) = (.seconds(20), .seconds(20))
+        let store = RedisStore(configuration: configuration, timeSource: ManualClock().timeSource)
+        let keys = [key, CacheKey("second")]
+        #expect(await store.entries(for: keys).count == 2)
+        #expect(store.statistics.misses == 2)
+        let packet = try #require(packets.withLock { $0.count == 1 ? $0.first : nil })
+        let places = try keys.map { try #require(packet.range(of: $0.fileName)).lowerBound }
+        #expect(places[0] < places[1])
+    }
+
     @Test("a bulk answer that arrives byte by byte is read") func slowBytes() async throws {
         let value = try StoredValue.value(
             of: Data(repeating: 65, count: 100), metadata: Data(), extended: Data(), for: key,

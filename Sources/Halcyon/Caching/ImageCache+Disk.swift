@@ -132,7 +132,7 @@ extension ImageCache {
         // A load that began in the meantime may have found the image in a store, and an encoding bytes that were still there.
         if !stores.isEmpty { removeFromMemory(key, levels) }
         removals.mark(key.source)
-        await entries?.remove(key.encodedSealKey)
+        await entries?.remove([key.encodedSealKey, key.formerSealsKey])
     }
 
     private func removeFromMemory(_ key: ImageKey, _ levels: CacheLevels) {

@@ -57,9 +57,9 @@ extension EncodedAnswer {
         var http: Data?
     }
 
-    /// Reads a disk entry; nil if it was stored under another seal, or by another version.
-    init?(_ entry: CacheEntry, at key: CacheKey, seal: String) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), stored.seal == seal,
+    /// Reads a disk entry; nil if it was stored under other seals than these, or by another version.
+    init?(_ entry: CacheEntry, at key: CacheKey, seals: [String]) {
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: entry.metadata), seals.contains(stored.seal),
             stored.width > 0, stored.height > 0
         else { return nil }
         let http = stored.http.flatMap { HTTPCacheMetadata(decoding: $0) }
@@ -96,5 +96,13 @@ extension ImageKey {
         encoder.encode(type: "halcyon.encoded.seal", version: 2)
         encoder.encode(source)
         return CacheKey(encoder, name: "\(source)@encoded").of(user, isLocal: isOfFile)
+    }
+
+    /// The disk key of the source's former seals, an entry that says something of this machine's disk alone.
+    var formerSealsKey: CacheKey {
+        var encoder = KeyEncoder()
+        encoder.encode(type: "halcyon.encoded.seals", version: 1)
+        encoder.encode(source)
+        return CacheKey(encoder, name: "\(source)@former").of(user, isLocal: true)
     }
 }

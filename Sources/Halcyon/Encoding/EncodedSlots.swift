@@ -9,6 +9,7 @@ struct EncodedSlot: Sendable {
     let entries: CacheStoreChain
     let key: CacheKey
     let sealKey: CacheKey
+    let formerSeals: FormerSeals
     /// The seal that all encodings of the source share until the source is removed; a new one if the disk had none.
     var seal: String
     /// Whether the seal was on the disk.
@@ -41,27 +42,28 @@ extension EncodedSlot {
                 answer.data, metadata: metadata, for: slot.key, expiration: expiration,
                 reach: answer.provenance.http.reach, claim: slot.claim, isWanted: isWanted)
             // The write may have waited long for room.
-            if !isWanted() { await slot.entries.remove([slot.key, slot.sealKey]) }
+            if !isWanted() { await slot.entries.remove([slot.key, slot.sealKey, slot.formerSeals.key]) }
         }
     }
 
     /// Returns the source's seal, after storing this slot's if there is none: that of the stores if there are any, else that of
-    /// the disk. If two processes that cannot claim it store one at the same time the later one counts, and encodings under the
-    /// other are made once more.
+    /// the disk. If two processes that cannot claim it store one at the same time the later one counts.
     private func sealed() async -> String {
         let here = await entries.disk?.peek(sealKey).flatMap(Self.seal)
         var claim = CacheClaim.alone
         defer { withExtendedLifetime(claim) {} }
         if entries.isShared(sealKey) {
-            if let there = await sharedSeal() { return there }
+            if let there = await sharedSeal(insteadOf: here) { return there }
             claim = await entries.claim(sealKey)
-            if case .stored = claim, let there = await sharedSeal() { return there }
+            if case .stored = claim, let there = await sharedSeal(insteadOf: here) { return there }
         }
         // Stores that grant no claim may be out of reach, and have the seal all the same.
         if case .alone = claim, let here { return here }
         // A seal that was there and is gone was removed: storing it again would bring back everything that was encoded
-        // under it.
-        let seal = isSealed || here != nil ? UUID().uuidString : self.seal
+        // under it. Where machines share a store, any of them may have removed it.
+        let isNew = isSealed || here != nil || entries.isShared(sealKey)
+        let seal = isNew ? UUID().uuidString : self.seal
+        if let here { await formerSeals.add(here) }
         await entries.stage(
             Data(), metadata: Data(seal.utf8), for: sealKey, expiration: .never, reach: .everywhere)
         // Other machines find no encoding before they find its seal.
@@ -69,8 +71,11 @@ extension EncodedSlot {
         return seal
     }
 
-    private func sharedSeal() async -> String? {
-        await entries.entry(for: sealKey, in: .stores, ticket: WorkTicket()).flatMap(Self.seal)
+    /// Returns the seal that the stores have, which the disk has from then on in the place of its own.
+    private func sharedSeal(insteadOf here: String?) async -> String? {
+        let there = await entries.entry(for: sealKey, in: .stores, ticket: WorkTicket()).flatMap(Self.seal)
+        if let here, let there, here != there { await formerSeals.add(here) }
+        return there
     }
 
     fileprivate static func seal(_ entry: CacheEntry) -> String? { String(data: entry.metadata, encoding: .utf8) }
@@ -94,7 +99,7 @@ extension EncodedSlot {
         var renewed = self
         renewed.removals = removals.count(source)
         (renewed.seal, renewed.isSealed) = (removals.seal(after: renewed.removals), false)
-        await entries.remove(sealKey)
+        await entries.remove([sealKey, formerSeals.key])
         return renewed
     }
 }
@@ -156,22 +161,34 @@ struct EncodedSlots: Sendable {
         let policy = resolved.cachePolicy
         let removals = resolved.target.removals.count(resolved.key.source)
         let (key, sealKey) = (imageKey.encodedEntryKey(encoding), imageKey.encodedSealKey)
-        let seal = await entries.entry(for: sealKey, ticket: ticket).flatMap(EncodedSlot.seal)
-        let slot = EncodedSlot(
-            entries: entries, key: key, sealKey: sealKey, seal: seal ?? resolved.target.removals.seal(after: removals),
+        let found =
+            await policy.reads.isDisjoint(with: .disk)
+            ? (entry: nil, seal: entries.entry(for: sealKey, ticket: ticket), isOfDisk: false)
+            : entries.entry(for: key, under: sealKey, extending: policy.diskExtension, ticket: ticket)
+        let seal = found.seal.flatMap(EncodedSlot.seal)
+        var slot = EncodedSlot(
+            entries: entries, key: key, sealKey: sealKey,
+            formerSeals: FormerSeals(disk: entries.disk, imageKey: imageKey),
+            seal: seal ?? resolved.target.removals.seal(after: removals),
             isSealed: seal != nil, removals: removals, isForAll: imageKey.user != resolved.key.user)
-        guard let seal, !policy.reads.isDisjoint(with: .disk),
-            let entry = await entries.entry(for: key, extending: policy.diskExtension, ticket: ticket)
-        else { return (slot, nil) }
-        if let kept = EncodedAnswer(entry, at: key, seal: seal) { return (slot, kept) }
+        guard let seal, let entry = found.entry else { return (slot, nil) }
+        if let kept = EncodedAnswer(entry, at: key, seals: [seal]) { return (slot, kept) }
+        guard entries.isShared(sealKey) else { return (slot, nil) }
+        if found.isOfDisk, let kept = EncodedAnswer(entry, at: key, seals: await slot.formerSeals.all()) {
+            return (slot, kept)
+        }
         // Another process may have renewed the seal since: that of the stores counts.
-        guard entries.isShared(sealKey),
-            let seal = await entries.entry(for: sealKey, in: .stores, ticket: ticket).flatMap(EncodedSlot.seal),
-            seal != slot.seal,
-            let kept = EncodedAnswer(entry, at: key, seal: seal)
-        else { return (slot, nil) }
-        var renewedSlot = slot
-        renewedSlot.seal = seal
-        return (renewedSlot, kept)
+        if let present = await entries.entry(for: sealKey, in: .stores, ticket: ticket).flatMap(EncodedSlot.seal),
+            present != seal
+        {
+            await slot.formerSeals.add(seal)
+            // A removal takes the former seals with it.
+            if resolved.target.removals.count(resolved.key.source) != removals { await slot.formerSeals.remove() }
+            slot.seal = present
+            if let kept = EncodedAnswer(entry, at: key, seals: [present]) { return (slot, kept) }
+        }
+        // The copy of what does not count in the stores would count on the disk, if its seal is a former one of this machine.
+        if !found.isOfDisk { await entries.disk?.remove(key) }
+        return (slot, nil)
     }
 }

@@ -74,11 +74,12 @@ private final class BrokenStore: CacheStore {
         case cutsBytes, mixesKeys, forgetsNothing, neverExpires, keepsFormer, losesMetadata, ignoresFormer,
             clearsNothing
         case grantsEverybody, neverContains, throwsAtEmpty, mixesVersions, neverAnswersCancelled, makesOfMetadata
+        case turnsAround
 
         var promise: String {
             switch self {
             case .cutsBytes, .losesMetadata, .neverContains, .throwsAtEmpty: "an entry is found as it was stored"
-            case .mixesKeys: "keys with other bytes"
+            case .mixesKeys, .turnsAround: "keys with other bytes"
             case .forgetsNothing: "an entry that was removed"
             case .neverExpires: "an entry that has expired"
             case .keepsFormer: "a later entry replaces"
@@ -115,6 +116,12 @@ private final class BrokenStore: CacheStore {
         return CacheEntry(
             data: data, metadata: fault == .losesMetadata ? Data() : entry.metadata, extended: entry.extended,
             keptUntil: entry.keptUntil, storedAt: entry.storedAt)
+    }
+
+    func entries(for keys: [CacheKey]) async -> [CacheEntry?] {
+        var found: [CacheEntry?] = []
+        for key in fault == .turnsAround ? keys.reversed() : keys { found.append(await entry(for: key)) }
+        return found
     }
 
     func contains(_ key: CacheKey) async -> Bool {

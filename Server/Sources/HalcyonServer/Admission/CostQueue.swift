@@ -76,14 +76,31 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         return try await work()
     }
 
+    /// Refuses a caller whose cost is not known yet, and who would do something in vain before it asks for a place.
+    ///
+    /// - Throws: `CostQueueRefusal` if a place of the average cost of all others would be refused now.
+    public func check() throws(CostQueueRefusal) {
+        let now = time.now
+        let refusal = books.withLock { books in
+            let refusal = books.state.refusal(at: now)
+            if refusal != nil { books.refusals += 1 }
+            return refusal
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Whether a caller with this key has a place or waits for one.
+    func has(_ key: Key) -> Bool { books.withLock { $0.state.has(key) } }
+
     private nonisolated(nonsending) func wait(
         _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority
     ) async throws {
+        let now = time.now
         try await withCheckedThrowingContinuation { turn in
             let result: Result<Void, any Error>? = books.withLock { books in
                 // A cancellation that comes later finds the continuation.
                 if Task.isCancelled { return .failure(CancellationError()) }
-                switch books.state.enter(member, key, cost: cost, priority: priority) {
+                switch books.state.enter(member, key, cost: cost, priority: priority, at: now) {
                 case .admitted: return .success(())
                 case .refused(let refusal):
                     books.refusals += 1

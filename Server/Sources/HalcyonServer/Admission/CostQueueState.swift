@@ -1,3 +1,4 @@
+import Foundation
 import Halcyon
 
 /// The bounds of a `CostQueue`. Costs are pixels where it stands before decodes, and one each before transfers.
@@ -10,11 +11,22 @@ public struct CostQueueLimits: Hashable, Sendable {
     public var waitingCost: Int
     /// The longest wait of one caller.
     public var waitingTime: Duration
+    /// The cost of the places that wait once more has waited for longer than a burst; nil for no other bound than `waitingCost`.
+    ///
+    /// Work waits for about as long as it then takes, times the share of this cost in that at work: by Little's law both costs
+    /// are times of the same throughput.
+    public var standingCost: Int?
+    /// The length of a burst, in which the other bounds hold alone. The next one may come once nobody has found more than
+    /// `standingCost` for as long.
+    public var burstTime: Duration
 
     /// Creates bounds.
-    public init(working: Int, waitingCount: Int, waitingCost: Int, waitingTime: Duration) {
+    public init(
+        working: Int, waitingCount: Int, waitingCost: Int, waitingTime: Duration, standingCost: Int? = nil,
+        burstTime: Duration = .zero
+    ) {
         (self.working, self.waitingCount, self.waitingCost) = (working, waitingCount, waitingCost)
-        self.waitingTime = waitingTime
+        (self.waitingTime, self.standingCost, self.burstTime) = (waitingTime, standingCost, burstTime)
     }
 }
 
@@ -24,6 +36,8 @@ public enum CostQueueRefusal: Error, Hashable, Sendable {
     case crowded
     /// The places that wait cost too much together.
     case expensive
+    /// More is asked for than the machine can do, and has been for longer than a burst.
+    case overloaded
     /// The caller has waited too long.
     case waitedTooLong
 }
@@ -55,13 +69,15 @@ struct CostQueueState<Key: Hashable & Sendable> {
     private var places: [Key: Place] = [:]
     private var keys: [Int: Key] = [:]
     private var arrivals = 0
+    /// The time at which more waited than may stand, for the first and the last time in this burst.
+    private var burst: (began: Date, last: Date)?
 
     init(limits: CostQueueLimits) {
         self.limits = limits
     }
 
     /// Lets a caller in, or gives it a place among those that wait.
-    mutating func enter(_ member: Int, _ key: Key, cost: Int, priority: RequestPriority) -> Entry {
+    mutating func enter(_ member: Int, _ key: Key, cost: Int, priority: RequestPriority, at now: Date) -> Entry {
         if var place = places[key] {
             place.members.insert(member)
             place.priority = max(place.priority, priority)
@@ -72,18 +88,38 @@ struct CostQueueState<Key: Hashable & Sendable> {
         // Nothing overtakes those that wait with its priority or a higher one.
         let overtakes = places.values.contains { !$0.isWorking && $0.priority >= priority }
         let works = !overtakes && fits(cost)
-        if !works {
-            if waitingCount >= limits.waitingCount { return .refused(.crowded) }
-            let (sum, overflows) = waitingCost.addingReportingOverflow(cost)
-            // A single place may cost more than the bound, as it may among those at work.
-            if overflows || (sum > limits.waitingCost && waitingCount > 0) { return .refused(.expensive) }
-        }
+        if !works, let refusal = refusal(cost, at: now) { return .refused(refusal) }
         arrivals += 1
         places[key] = Place(cost: cost, order: arrivals, priority: priority, members: [member], isWorking: works)
         keys[member] = key
         count(cost, isWorking: works, by: 1)
         return works ? .admitted : .waits
     }
+
+    /// Returns why a place of this cost may not wait; nil if it may.
+    private mutating func refusal(_ cost: Int, at now: Date) -> CostQueueRefusal? {
+        if waitingCount >= limits.waitingCount { return .crowded }
+        // A single place may cost more than the bounds, as it may among those at work.
+        guard waitingCount > 0 else { return nil }
+        let (sum, overflows) = waitingCost.addingReportingOverflow(cost)
+        if overflows || sum > limits.waitingCost { return .expensive }
+        guard let standing = limits.standingCost, sum > standing else { return nil }
+        let length = limits.burstTime / .seconds(1)
+        if let last = burst?.last, now.timeIntervalSince(last) >= length { burst = nil }
+        let began = burst?.began ?? now
+        burst = (began, now)
+        return now.timeIntervalSince(began) >= length ? .overloaded : nil
+    }
+
+    /// Returns why a place of the average cost would neither work at once nor wait now; nil if it would.
+    mutating func refusal(at now: Date) -> CostQueueRefusal? {
+        let count = workingCount + waitingCount
+        let cost = count > 0 ? max(1, workingCost / count + waitingCost / count) : 1
+        return waitingCount == 0 && fits(cost) ? nil : refusal(cost, at: now)
+    }
+
+    /// Whether a caller with this key has a place or waits for one.
+    func has(_ key: Key) -> Bool { places[key] != nil }
 
     /// Takes a caller out, whether it works, waits or has left before.
     ///

@@ -31,7 +31,7 @@ extension ServerConfiguration {
         "cache.folder", "cache.diskBytes", "cache.memoryBytes", "cache.redis", "cache.redisPrefix",
         "cache.redisTimeout",
         "queue.transfers", "queue.pixels", "queue.waiting",
-        "queue.waitingPixels", "queue.waitingTime", "isolation", "log.level",
+        "queue.waitingPixels", "queue.waitingTime", "queue.burstTime", "isolation", "log.level",
     ]
 
     private mutating func readSockets(_ reader: SettingsReader) throws {
@@ -102,6 +102,7 @@ extension ServerConfiguration {
         try reader.set("queue.waiting", &queue.waiting, in: 0...1_000_000)
         try reader.set("queue.waitingPixels", &queue.waitingPixels, in: 1...(1 << 50))
         try reader.set("queue.waitingTime", &queue.waitingTime, in: 0.01...3600)
+        try reader.set("queue.burstTime", &queue.burstTime, in: 0...3600)
         try reader.set("isolation", &isolatesDecodes)
     }
 }

@@ -164,14 +164,17 @@ public struct ServerConfiguration: Sendable {
         /// A quarter of the transfers, or two.
         var transfersPerHost: Int { min(transfers, max(2, transfers / 4)) }
 
-        /// The pixels that are decoded and encoded at the same time; 40 million for each processor by default.
-        public var pixels = 40_000_000 * ProcessInfo.processInfo.activeProcessorCount
+        /// The pixels that are decoded and encoded at the same time; 25 million for each processor by default.
+        public var pixels = 25_000_000 * ProcessInfo.processInfo.activeProcessorCount
         /// The answers that wait for a transfer with one host, for one among all, and for the work behind it, 256 each by default.
         public var waiting = 256
         /// The pixels of all answers that wait; 2,000 million by default.
         public var waitingPixels = 2_000_000_000
         /// The longest wait, 10 s by default.
         public var waitingTime = Duration.seconds(10)
+        /// The time for which more pixels may wait than a quarter of those at work, 5 s by default: bursts are answered late, and
+        /// lasting load above what the machine can do is refused at once.
+        public var burstTime = Duration.seconds(5)
     }
 
     public var http = HTTP()

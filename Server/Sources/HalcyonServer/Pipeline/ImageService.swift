@@ -75,7 +75,8 @@ final class ImageService: Sendable {
         work = CostQueue(
             limits: CostQueueLimits(
                 working: queue.pixels, waitingCount: queue.waiting, waitingCost: queue.waitingPixels,
-                waitingTime: queue.waitingTime), time: time)
+                waitingTime: queue.waitingTime, standingCost: queue.pixels / 4, burstTime: queue.burstTime),
+            time: time)
         answers = MemoryCache(
             configuration: MemoryCacheConfiguration(costLimit: configuration.cache.memoryBytes), timeSource: time)
         marks = MemoryCache(
@@ -126,7 +127,9 @@ final class ImageService: Sendable {
     private func attempt(
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
-        let facts = try await originals.facts(at: address)
+        let facts = try await originals.facts(at: address) {
+            if !job.raw { try work.check() }
+        }
         let part = try await trimmed(job, facts, address)
         let (marks, others) = try await watermarks(of: job)
         let plan = try plan(job, facts, part, marks, accept)

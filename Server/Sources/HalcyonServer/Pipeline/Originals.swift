@@ -132,8 +132,9 @@ final class Originals: Sendable {
 
     /// Returns the facts of a source: those in memory, else those of its present bytes.
     ///
-    /// - Throws: `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`.
-    func facts(at address: Address) async throws -> SourceFacts {
+    /// - Parameter check: called before bytes are transferred that nobody else waits for; throws if they would be of no use.
+    /// - Throws: `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`; the errors of `check`.
+    func facts(at address: Address, beforeTransfer check: () throws -> Void = {}) async throws -> SourceFacts {
         if let known = knownFacts(at: address) { return known }
         if let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original) {
             return try await transfers.withPlace(for: key(of: address), cost: 1) {
@@ -141,6 +142,7 @@ final class Originals: Sendable {
             }
         }
         try Task.checkCancellation()
+        if address.key.map({ !transfers.has($0) }) ?? true { try check() }
         return try await transferred(address) { try await remember($0, at: address) }
     }
 
