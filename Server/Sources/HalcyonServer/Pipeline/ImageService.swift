@@ -88,7 +88,7 @@ final class ImageService: Sendable {
         let (request, key) = request(for: plan, facts, address)
         return answers.value(for: key).map {
             ImageAnswer(
-                encoded: $0, format: plan.format, isOriginal: false, facts: facts,
+                encoded: $0, format: plan.format(of: $0), isOriginal: false, facts: facts,
                 place: .init(request: request, encoding: plan.encoding))
         }
     }
@@ -116,13 +116,13 @@ final class ImageService: Sendable {
             let original = try await originals.original(of: facts, at: address)
             let share = try originals.sentBytes.share(original.data.count)
             return ImageAnswer(
-                encoded: original, format: plan.format, isOriginal: true, facts: facts, share: share)
+                encoded: original, format: plan.format(of: original), isOriginal: true, facts: facts, share: share)
         }
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
         let (request, key) = request(for: plan, facts, address)
         let encoded = try await encoded(plan, request, key, facts, address, isStored: isStored)
         return ImageAnswer(
-            encoded: encoded, format: plan.format, isOriginal: false, facts: facts, others: others,
+            encoded: encoded, format: plan.format(of: encoded), isOriginal: false, facts: facts, others: others,
             place: isStored ? .init(request: request, encoding: plan.encoding) : nil)
     }
 
