@@ -277,7 +277,7 @@ static halcyon_status compare_planes(const plane *one, const plane *other, bool 
 halcyon_status halcyon_planes_compare(const halcyon_planes *one, const halcyon_planes *other,
                                       halcyon_similarity *result, halcyon_cancelled cancelled, void *context) {
     memset(result, 0, sizeof *result);
-    // Of all planes, the first one has the longest rows: four numbers for each of its columns, and for two rows of blocks.
+    // The first plane has the longest rows of all: four numbers for each of its columns, and for two rows of blocks.
     uint32_t *memory = allocate(one->planes[0][0].stride * 6 * sizeof *memory);
     if (!memory) return HALCYON_NO_MEMORY;
     halcyon_status status = HALCYON_OK;
