@@ -46,6 +46,7 @@ import HalcyonProcessing
 @_exported import class HalcyonCodecs.DecodeWorkers
 @_exported import struct HalcyonCodecs.EncodeOptions
 @_exported import enum HalcyonCodecs.FormatSniffer
+@_exported import struct HalcyonCodecs.QualityTarget
 @_exported import struct HalcyonCodecs.TargetSize
 
 // Processing.

@@ -13,6 +13,7 @@ import Testing
         let height: Int
         let psnr: Double?
         let ssim: Double
+        let score: Double
         let largest: Int
         let pixels: Int
     }
@@ -102,7 +103,7 @@ import Testing
             to: URL(filePath: webp), options: EncodeOptions(isLossless: true))
         let result = try await tool.run(["compare", "--json", png, webp])
         let report = try #require(try result.objects(Report.self).first)
-        #expect(report.identical && report.psnr == nil && report.ssim == 1 && report.pixels == 0)
+        #expect(report.identical && report.psnr == nil && report.ssim == 1 && report.score == 100 && report.pixels == 0)
         #expect(report.width == 48 && report.height == 32)
     }
 
@@ -116,7 +117,7 @@ import Testing
         try save(tool, "b.png", try picture(noisy))
         let result = try await tool.run(["compare", tool.path("a.png"), tool.path("b.png")] + options)
         #expect(result.status == Int32(status), "\(result.errors)")
-        #expect(result.lines == ["PSNR 33.92 dB, SSIM 0.99827, 1144 pixels differ, by 10 at most"])
+        #expect(result.lines == ["PSNR 33.92 dB, SSIM 0.99827, score 95.2, 1144 pixels differ, by 10 at most"])
         #expect(result.errors.isEmpty)
     }
 

@@ -36,7 +36,7 @@ import Testing
             ["convert", tool.path("a.jxl"), "-o", tool.path("out"), "--to", "jpeg", "--transcode"])
         #expect(back.status == 0, "\(back.errors)")
         #expect(try tool.data("out/a.jpg") == jpeg)
-        for more in [["--quality", "3"], ["--max-side", "9"], ["-p", "sepia"], ["--lossless"]] {
+        for more in [["--quality", "3"], ["--max-side", "9"], ["-p", "sepia"], ["--lossless"], ["--score", "80"]] {
             let refused = try await tool.run(
                 ["convert", tool.path("a.jpg"), "--to", "jxl", "--transcode"] + more)
             #expect(
@@ -68,6 +68,37 @@ import Testing
                 "convert", tool.path("a.png"), "--to", "png", "--in-place", "--depth", bits,
             ])
             #expect(refused.status == 64)
+        }
+    }
+
+    @Test func aScoreIsMetInThePlaceOfAQuality() async throws {
+        let tool = try Tool()
+        try tool.add("../../demo/gallery/koi-interlaced.png", as: "a.png")
+        for format in ["jpg", "webp", "avif", "jxl"] {
+            let result = try await tool.run([
+                "convert", tool.path("a.png"), "-o", tool.path("out"), "--to", format, "--score", "82.5",
+            ])
+            #expect(result.status == 0, "\(result.errors)")
+            let line = try #require(result.lines.first)
+            let found = try #require(line.firstMatch(of: /bytes, quality (\d+), score ([\d.]+), [1-4] encodes?$/))
+            let compared = try await tool.run(["compare", tool.path("a.png"), tool.path("out/a.\(format)")])
+            #expect(compared.lines.first?.contains("score \(found.2), ") == true, "\(line) \(compared.lines)")
+            #expect(abs((Double(found.2) ?? 0) - 82.5) <= 1.5, "\(line)")
+            // The same file comes of the quality that the line says.
+            let output = try tool.data("out/a.\(format)")
+            let again = try await tool.run([
+                "convert", tool.path("a.png"), "-o", tool.path("out"), "--to", format, "--force", "--quality",
+                String(found.1),
+            ])
+            #expect(again.status == 0)
+            #expect(try tool.data("out/a.\(format)") == output)
+        }
+        for more in [
+            ["--score", "101"], ["--score", "-1"], ["--score", "x"], ["--score", "80", "--quality", "3"],
+            ["--score", "80", "--lossless"], ["--score", "80", "--depth", "10"],
+        ] {
+            let refused = try await tool.run(["convert", tool.path("a.png"), "--to", "avif"] + more)
+            #expect(refused.status == 64 && refused.errors.contains("--score"), "\(more) \(refused.errors)")
         }
     }
 

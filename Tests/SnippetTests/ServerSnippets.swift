@@ -61,6 +61,13 @@ struct ThumbnailsOfAServer {
         return Answer(status: 200, fields: fields, body: encoded.data)
     }
 
+    func smallest(of request: ImageRequest, accept: String) async throws -> EncodedImage {
+        let options = EncodeOptions(qualityTarget: QualityTarget(score: 85, qualities: 0.3...0.95))
+        var encoding = ImageEncoding(.jpeg, options: options)
+        if accept.contains("image/webp") { encoding = encoding.orSmaller(ImageEncoding(.webp, options: options)) }
+        return try await pipeline.encodedImage(for: request, as: encoding)
+    }
+
     func original(of url: URL, accept: String) async throws -> EncodedImage {
         let request = ImageRequest(url)
         if accept.contains("image/jxl"),

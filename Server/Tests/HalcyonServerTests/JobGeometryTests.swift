@@ -59,6 +59,11 @@ import Testing
         #expect(try cost("rs:force:1000:1000:1/bl:3/f:jpg") - plain == 4_000_000)
         #expect(try cost("rs:force:1000:1000:1/sh:3/bl:3/f:jpg") - plain == 8_000_000)
         #expect(try cost("rs:force:1000:1000:1/f:jpg/bg:ff0000") - plain == 1_000_000)
+        // A score is found with four encodes, of each format among which the smallest is chosen.
+        #expect(try cost("rs:force:1000:1000:1/f:jpg/aq:ssim:80") - plain == 3_000_000)
+        let png = try cost("rs:force:1000:1000:1/f:png")
+        #expect(try cost("rs:force:1000:1000:1/f:png/aq:ssim:80") == png)
+        #expect(try cost("rs:force:1000:1000:1/f:best") == png + 1_000_000)
     }
 
     private static func plan(_ options: String, watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:])

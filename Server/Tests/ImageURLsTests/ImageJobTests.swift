@@ -77,7 +77,8 @@ import Testing
             ("skp:gif:png", "skp:png:gif:gif"),
             ("g:no:-0", "g:no:0"), ("g:no", "gravity:no:0:0"), ("w:0", ""), ("dpr:1", ""), ("c:0:0", ""), ("wm:0", ""),
             ("sh:1/bl:2", "bl:2/sh:1"), ("exp:5/fn:a/att:1", ""), ("bg:fff", "bg:255:255:255"), ("raw:1/w:5", "raw:1"),
-            ("q:5/fq:jpg:3", "q:5"),
+            ("q:5/fq:jpg:3", "q:5"), ("aq:ssim:80/q:5", "fq:jpg:3/aq:ssim:80:0:100:1"), ("aq:ssim:80/aq:none", ""),
+            ("f:best/f:png", "f:png"), ("f:png/f:best", "f:best"),
         ] {
             #expect(try imgproxy(first).canonicalText == imgproxy(second).canonicalText, "\(first) and \(second)")
         }
@@ -90,7 +91,7 @@ import Testing
             g:no:1 g:no:0.1 g:no:0:1 g:sm g:fp:0:1 g:fp:1:0 c:1:1 c:0.5:1 c:1:0 c:1:1:no c:1:1:ce t:1 t:0 t:1:fff t:0::1 t:0:::1
             pd:1 pd:0:1 pd:0:0:1 pd:0:0:0:1 ar:0 rot:90 rot:180 rot:270 fl:1 fl:0:1 fl:1:1 bg:fff bg:000 bl:1 bl:1.5 sh:1 pix:2
             wm:1 wm:0.5 wm:1:no wm:1:re wm:1:ce:1 wm:1:ce:0:1 wm:1:ce:0:0:1 wm:1:re:1 sm:0 kcr:0 scp:0 eth:1 q:1 fq:jpg:1
-            fq:png:1 mb:1 f:png f:jpg skp:png skp:gif skp:png:gif raw:1 cb:a cb:b cb:a%2Fsource msr:1 msfs:1 maf:1 mafr:1 mrd:1
+            fq:png:1 aq:ssim:1 aq:ssim:2 aq:ssim:1:1 aq:ssim:1:0:99 aq:ssim:1:0:100:2 mb:1 f:png f:jpg f:best skp:png skp:gif skp:png:gif raw:1 cb:a cb:b cb:a%2Fsource msr:1 msfs:1 maf:1 mafr:1 mrd:1
             """.split(whereSeparator: \.isWhitespace).map(String.init)
         options.append("")
         var configuration = ImgproxyURL.Configuration()

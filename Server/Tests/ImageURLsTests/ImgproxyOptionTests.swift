@@ -150,8 +150,12 @@ import Testing
             (["quality", "q"], "80", { $0.output.quality = 80 }),
             (["quality", "q"], "0", { _ in }),
             (["format_quality", "fq"], "jpg:70:avif:50", { $0.output.formatQuality = [.jpeg: 70, .avif: 50] }),
+            (["autoquality", "aq"], "ssim:85", { $0.output.target = .init(score: 85) }),
+            (["autoquality", "aq"], "ssim:80.5:40:90:0.25", { $0.output.target = Self.boundedTarget }),
+            (["autoquality", "aq"], "none", { _ in }), (["autoquality", "aq"], ":80", { _ in }),
             (["max_bytes", "mb"], "20000", { $0.output.maxBytes = 20_000 }),
             (["format", "f", "ext"], "jpg", { $0.output.format = .jpeg }),
+            (["format", "f", "ext"], "best", { $0.output.isSmallest = true }),
             (["format", "f", "ext"], "jxl", { $0.output.format = .jxl }),
             (["skip_processing", "skp"], "gif:svg", { $0.skipProcessing = [.gif, .svg] }),
             (["raw"], "1", { $0.raw = true }),
@@ -162,6 +166,12 @@ import Testing
             (["filename", "fn"], "w6RiYw==:t", { $0.filename = "äbc" }),
             (["return_attachment", "att"], "1", { $0.attachment = true }),
         ])
+    }
+
+    private static var boundedTarget: ImageJob.QualityTarget {
+        var target = ImageJob.QualityTarget(score: 80.5)
+        (target.minQuality, target.maxQuality, target.allowedError) = (40, 90, 0.25)
+        return target
     }
 
     @Test func limitsNeedPermission() throws {
@@ -190,12 +200,12 @@ import Testing
             resize rs size s resizing_type rt width w height h min-width mw min-height mh zoom z dpr enlarge el extend ex
             extend_aspect_ratio extend_ar exar gravity g crop c trim t padding pd auto_rotate ar rotate rot flip fl
             background bg blur bl sharpen sh pixelate pix watermark wm strip_metadata sm keep_copyright kcr
-            strip_color_profile scp enforce_thumbnail eth quality q format_quality fq max_bytes mb format f ext
+            strip_color_profile scp enforce_thumbnail eth quality q format_quality fq autoquality aq max_bytes mb format f ext
             skip_processing skp raw cachebuster cb expires exp filename fn return_attachment att preset pr
             max_src_resolution msr max_src_file_size msfs max_animation_frames maf max_animation_frame_resolution mafr
             max_result_dimension mrd
             """.split { $0.isWhitespace }
-        #expect(names.count == 88)
+        #expect(names.count == 90)
         var configuration = ImgproxyURL.Configuration()
         configuration.allowsLimits = true
         for name in names where name != "watermark" && name != "wm" {
@@ -211,7 +221,7 @@ import Testing
             resizing_algorithm ra objects_position obj_pos op crop_aspect_ratio crop_ar car background_alpha bga adjust a
             brightness br contrast co saturation sa monochrome mc duotone dt unsharp_masking ush blur_detections bd
             draw_detections dd colorize col gradient gr watermark_url wmu watermark_text wmt watermark_size wms
-            watermark_rotate wm_rot wmr watermark_shadow wmsh style st dpi autoquality aq jpeg_options jpgo png_options
+            watermark_rotate wm_rot wmr watermark_shadow wmsh style st dpi jpeg_options jpgo png_options
             pngo webp_options webpo page pg pages pgs disable_animation da video_thumbnail_second vts
             video_thumbnail_keyframes vtk video_thumbnail_tile vtt video_thumbnail_animation vta fallback_image_url fiu
             hashsum hs nonsense W Resize
@@ -220,8 +230,9 @@ import Testing
             #expect(failure { try imgproxy("\(name):1") } == .unsupported(String(name)))
         }
         for (option, name) in [
-            ("g:obj:face", "g:obj"), ("c:1:1:objw:face:2", "c:objw"), ("wm:1:ch", "wm:ch"), ("f:best", "f:best"),
-            ("f:mp4", "f:mp4"), ("fq:pdf:3", "fq:pdf"), ("skp:mp4", "skp:mp4"), ("-/w:1", "-"),
+            ("g:obj:face", "g:obj"), ("c:1:1:objw:face:2", "c:objw"), ("wm:1:ch", "wm:ch"),
+            ("f:mp4", "f:mp4"), ("aq:dssim:0.02:70:80", "aq:dssim"), ("aq:ml", "aq:ml"), ("aq:size:1000", "aq:size"),
+            ("fq:pdf:3", "fq:pdf"), ("skp:mp4", "skp:mp4"), ("-/w:1", "-"),
         ] {
             #expect(failure { try imgproxy(option) } == .unsupported(name), "\(option)")
         }
@@ -238,7 +249,8 @@ import Testing
             pd:-1 pd:1:2:3:4:5 pd:1.5 pd:100001 ar:2 rot:45 rot:1.5 rot:99999999 fl:2 fl:1:1:1 bg:12 bg:gggggg bg:1:2
             bg:1:2:256 bg:1:2:3:4 bg:-1:2:3 bl:-1 bl:501 bl:nan bl:1:1 sh:-1 sh:inf pix:-1 pix:1.5 wm:2 wm:-0.1 wm:1:xx
             wm:1:ce:nan wm:1:ce:1:inf wm:1:ce:1:1:-1 wm:1:ce:1:1:1:1 wm:1:sm sm:2 kcr:- scp:x eth:2 q:101 q:-1 q:1.5 q:1:1
-            fq:jpg fq:jpg:101 fq::3 fq:jpg:3:png mb:-1 mb:4294967296 f:png:1 raw:2 cb:a:b exp:x exp:1.5 exp:99999999999999999999
+            fq:jpg fq:jpg:101 fq::3 fq:jpg:3:png aq:1 aq:SSIM:80 aq:ssim aq:ssim:101 aq:ssim:-1 aq:ssim:nan aq:ssim:80:-1 aq:ssim:80:50:49
+            aq:ssim:80:0:101 aq:ssim:80:1.5 aq:ssim:80:0:100:-1 aq:ssim:80:0:100:101 aq:ssim:80:0:100:1:1 mb:-1 mb:4294967296 f:png:1 raw:2 cb:a:b exp:x exp:1.5 exp:99999999999999999999
             fn:a%2Fb fn:%zz fn:%00 fn:a:2 fn:!!:1 fn:a:1:1 att:2 pr:none msr:1:1
             """.split { $0.isWhitespace }
         var configuration = ImgproxyURL.Configuration()

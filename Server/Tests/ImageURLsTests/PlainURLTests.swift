@@ -30,7 +30,10 @@ import Testing
             ("top", { $0.gravity = .compass(.top) }), ("bottom-left", { $0.gravity = .compass(.bottomLeft) }),
             ("center", { _ in }), ("smart", { $0.gravity = .smart }),
             ("focus-0.25-1", { $0.gravity = .focus(x: 0.25, y: 1) }),
-            ("jpg", { $0.output.format = .jpeg }), ("avif", { $0.output.format = .avif }),
+            ("best", { $0.output.isSmallest = true }), ("jpg", { $0.output.format = .jpeg }),
+            ("avif", { $0.output.format = .avif }),
+            ("ssim-85", { $0.output.target = .init(score: 85) }),
+            ("ssim-79.5,max-9", { ($0.output.target, $0.output.maxBytes) = (.init(score: 79.5), 9) }),
             ("max-20000", { $0.output.maxBytes = 20_000 }), ("dpr1.5", { $0.resize.dpr = 1.5 }),
             (
                 "pixelate-4,sharpen-1,blur-2.5",
@@ -53,6 +56,7 @@ import Testing
         #expect(try plain("fit-1x2,q3,png").canonicalText == plain("png,fit-1x2,q3").canonicalText)
         // The same job in two languages.
         #expect(try plain("fit-320x240,webp,q80") == imgproxy("rs:fit:320:240/f:webp/q:80"))
+        #expect(try plain("fit-320x240,ssim-85") == imgproxy("rs:fit:320:240/aq:ssim:85"))
     }
 
     @Test func wordsThatAreNone() {
@@ -60,7 +64,7 @@ import Testing
         fit fit- fit-x fit-0x1 fit-1x fit-1x2x3 fit-100001x1 fit-1.5x2 fit--1x2 cover-1x2 q q0 q101 q8a qq dpr dpr0 dpr17
         blur- blur-0 blur-501 blur-nan sharpen-x pixelate-1 rotate-45 rotate-360 max-0 max-x pad--1 bg-ggg bg-12 trim-256
         focus-1 focus-2-0 focus-0-0-0 focus-a-b expires-0 expires-x v- v-a.b svg ico nonsense Top fit-1x1,fit-2x2 top,left
-        png,jpg q1,q2 mirror,mirror _,_ , fit-1x1, ,png expires-99999999999999999999
+        ssim- ssim ssim-101 ssim-x ssim-80,q5 q5,ssim-80 ssim-80-90 png,jpg png,best q1,q2 mirror,mirror _,_ , fit-1x1, ,png expires-99999999999999999999
         """.split(whereSeparator: \.isWhitespace) where word != "fit-1x" {
             switch failure(of: { try plain(String(word)) }) {
             case .invalid?, .unsupported?: break

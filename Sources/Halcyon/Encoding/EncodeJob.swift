@@ -23,7 +23,7 @@ struct EncodeJob {
             let job = EncodeJob(resolved: request, encoding: encoding, subscription: $0)
             return switch encoding.kind {
             case .original: try await job.original()
-            case .encoded(let format, let options): try await job.encoded(as: format, options)
+            case .encoded(let candidates): try await job.encoded(candidates)
             case .transcoded(let format, let effort): try await job.transcoded(to: format, effort)
             }
         }
@@ -122,14 +122,38 @@ struct EncodeJob {
 
     // MARK: - An encoding
 
-    private func encoded(as format: ImageFormat, _ options: EncodeOptions) async throws -> EncodedAnswer {
-        try require(format) { try $0.requireEncoder(for: format, options: options) }
+    private func encoded(_ candidates: [ImageEncoding.Candidate]) async throws -> EncodedAnswer {
+        for candidate in candidates {
+            try require(candidate.format) { try $0.requireEncoder(for: candidate.format, options: candidate.options) }
+        }
         return try await kept { slots in
-            let keepsGainMap = options.keepsGainMap && format == .jpeg && resolved.key.processors.keepGainMap
+            let hasGainMap = candidates.contains { $0.options.keepsGainMap && $0.format == .jpeg }
+            let keepsGainMap = hasGainMap && resolved.key.processors.keepGainMap
             let request = keepsGainMap ? resolved.decodingGainMap() : resolved
             let loaded = try await RequestLoad(resolved: request, subscription: subscription).image()
-            return try await encode(loaded, as: format, options, in: slots)
+            let watch = Stopwatch()
+            let answer = try await smallest(of: candidates, loaded)
+            store(answer, of: loaded.fetched, in: slots, after: watch)
+            return answer
         }
+    }
+
+    /// Returns the smallest of the encodings that can hold the image.
+    private func smallest(
+        of candidates: [ImageEncoding.Candidate], _ loaded: LoadedImage
+    ) async throws -> EncodedAnswer {
+        var smallest: EncodedAnswer?
+        var failure: (any Error)?
+        for candidate in candidates {
+            do {
+                let answer = try await encode(loaded, as: candidate.format, candidate.options)
+                if answer.data.count < smallest?.data.count ?? .max { smallest = answer }
+            } catch let error as ImagePipelineError {
+                failure = failure ?? error
+            }
+        }
+        if let smallest { return smallest }
+        throw failure ?? CancellationError()
     }
 
     /// Checks that there are coders for a format, before anything is fetched.
@@ -234,14 +258,12 @@ struct EncodeJob {
     }
 
     private func encode(
-        _ loaded: LoadedImage, as format: ImageFormat, _ options: EncodeOptions, in slots: EncodedSlots?
+        _ loaded: LoadedImage, as format: ImageFormat, _ options: EncodeOptions
     ) async throws -> EncodedAnswer {
         try Task.checkCancellation()
         let (coders, image, bytes, provenance) = (
             resolved.coders, loaded.image, loaded.fetched?.bytes, loaded.provenance
         )
-        let watch = Stopwatch()
-        let answer: EncodedAnswer
         do {
             // The reservation is at least about an encoder's own copy of the pixels, and no more than the capacity, so
             // that an image in memory is encoded however small the budget is. The frames of an animation are still to
@@ -249,7 +271,7 @@ struct EncodeJob {
             let working = max(
                 try coders.workingBytes(toEncode: image, as: format, options: options) ?? 0,
                 min(image.bitmap.byteCount, coders.budget.capacity))
-            answer = try await subscription.compute(reserving: working, of: coders.budget) { context in
+            return try await subscription.compute(reserving: working, of: coders.budget) { context in
                 let data = try coders.encodeReserved(image, as: format, options: options, context: context)
                 // The options may have reduced the size.
                 let size = options.maximumSide == nil ? image.size : (try? coders.probe(data).size) ?? image.size
@@ -260,8 +282,6 @@ struct EncodeJob {
         } catch {
             throw ImagePipelineError.encoder(error, as: format, source: resolved.source)
         }
-        store(answer, of: loaded.fetched, in: slots, after: watch)
-        return answer
     }
 
     /// Stores an encoding that was made of these bytes, unless newer ones have arrived.

@@ -6,16 +6,23 @@ import HalcyonImage
 public struct ImageEncoding: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case original
-        case encoded(ImageFormat, EncodeOptions)
+        /// The smallest file of these, of which there is one at least.
+        case encoded([Candidate])
         /// The effort is in thousandths.
         case transcoded(ImageFormat, effort: Int?)
+    }
+
+    /// A format with its options.
+    struct Candidate: Hashable, Sendable {
+        let format: ImageFormat
+        let options: EncodeOptions
     }
 
     let kind: Kind
 
     /// Creates an encoding in a format with the given options.
     public init(_ format: ImageFormat, options: EncodeOptions = EncodeOptions()) {
-        kind = .encoded(format, options)
+        kind = .encoded([Candidate(format: format, options: options)])
     }
 
     private init(_ kind: Kind) {
@@ -41,14 +48,31 @@ public struct ImageEncoding: Hashable, Sendable {
         ImageEncoding(.transcoded(format, effort: EncodeOptions(effort: effort).effortLevel(1000)))
     }
 
+    /// This encoding or another one, whichever has the smaller file; the former if they are equal.
+    ///
+    /// Give both the same `EncodeOptions.qualityTarget`, so that the smaller file looks as good as the larger one. A format that cannot hold
+    /// the image is left out, unless it is the only one; an error of options or of a format that no coder writes fails the encoding. All
+    /// callers of one source share the result, which is kept as any other. `EncodedImage.mediaType` tells which it is.
+    ///
+    /// The source's own bytes are compared with nothing: of `original` and `transcoded`, the result is this one. Cost: both encodes, one
+    /// after the other.
+    public func orSmaller(_ other: ImageEncoding) -> ImageEncoding {
+        guard case .encoded(let own) = kind, case .encoded(let others) = other.kind else { return self }
+        return ImageEncoding(.encoded(own + others.filter { !own.contains($0) }))
+    }
+
     /// Adds what the encoded bytes depend on to a cache key.
     func encode(into key: inout KeyEncoder) {
         switch kind {
         case .original: key.encode(0)
-        case .encoded(let format, let options):
-            key.encode(1)
-            key.encode(format.name)
-            options.encode(into: &key)
+        case .encoded(let candidates):
+            // A single one has the name that it had before there could be several.
+            key.encode(candidates.count == 1 ? 1 : 3)
+            if candidates.count != 1 { key.encode(candidates.count) }
+            for candidate in candidates {
+                key.encode(candidate.format.name)
+                candidate.options.encode(into: &key)
+            }
         case .transcoded(let format, let effort):
             key.encode(2)
             key.encode(format.name)

@@ -6,7 +6,7 @@ extension CoderRegistry {
     /// Encodes an image, including all frames of an animation if the format supports animation.
     ///
     /// An animation reserves the memory of its decoder and its encoder from the `budget` once for all frames; an image
-    /// with a profile reserves the memory of its conversion. This thread waits for the reservation while others hold
+    /// with a profile reserves the memory of its conversion, and a search for a score that of its comparisons. This thread waits for the reservation while others hold
     /// too much.
     ///
     /// - Parameter format: the format to write; nil for `defaultFormat(for:)`.
@@ -17,37 +17,56 @@ extension CoderRegistry {
         _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         context: WorkContext = .uncancellable
     ) throws -> Data {
+        try found(image, as: format, options: options, context: context).data
+    }
+
+    /// Encodes an image as `encode` does, and returns the way in which its quality was found as well.
+    package func found(
+        _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
+        context: WorkContext = .uncancellable
+    ) throws -> FoundEncoding {
         let format = format ?? defaultFormat(for: image)
         guard let bytes = try workingBytes(toEncode: image, as: format, options: options) else {
-            return try encodeReserved(image, as: format, options: options, context: context)
+            return try foundReserved(image, as: format, options: options, context: context)
         }
         return try budget.withReservation(of: bytes, context: context) {
-            try encodeReserved(image, as: format, options: options, context: context)
+            try foundReserved(image, as: format, options: options, context: context)
         }
     }
 
-    /// Returns the number of bytes that encoding all frames of an animation, or converting the colours, takes; nil if
+    /// Returns the number of bytes that encoding all frames of an animation, converting the colours, or comparing a copy takes; nil if
     /// nothing is reserved.
     ///
     /// - Throws: `CodecError.unsupportedFormat`, `.encodingFailed` for the options, `.limitExceeded`.
     package func workingBytes(toEncode image: Image, as format: ImageFormat, options: EncodeOptions) throws -> Int? {
         let encoder = try requireEncoder(for: format, options: options)
+        let comparison = comparisonBytes(image, as: format, options: options)
         guard let animation = image.animation, !options.firstFrameOnly,
             let encoder = encoder as? any AnimatedImageEncoder
-        else { return image.colorProfile.map { ColorProfile.workingBytes(length: $0.count) } }
+        else {
+            let conversion = image.colorProfile.map { ColorProfile.workingBytes(length: $0.count) }
+            return [conversion, comparison].compactMap { $0 }.max()
+        }
         let pixels = 0.adding(animation.frameCount, times: animation.size.area ?? .max)
         guard pixels <= options.maximumTotalPixels else {
             throw CodecError.limitExceeded("pixels of all frames", value: pixels, limit: options.maximumTotalPixels)
         }
         // One more frame for a reduction or a colour conversion.
-        return animation.workingBytes.adding(1, times: animation.frameBytes)
+        let frames = animation.workingBytes.adding(1, times: animation.frameBytes)
             .adding(1, times: encoder.workingBytes(for: animation, options: options))
+        return max(frames, comparison ?? 0)
     }
 
     /// Encodes an image for a caller that has reserved `workingBytes(toEncode:as:options:)`.
     package func encodeReserved(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
     ) throws -> Data {
+        try foundReserved(image, as: format, options: options, context: context).data
+    }
+
+    private func foundReserved(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: WorkContext
+    ) throws -> FoundEncoding {
         let encoder = try requireEncoder(for: format, options: options)
         var options = options
         var image = image
@@ -59,19 +78,44 @@ extension CoderRegistry {
         let writesMetadata = isStill && encoder.writesMetadata(format)
         if !writesMetadata { (options.keepsOrientation, options.keepsColorProfile) = (false, false) }
         image = try Self.prepared(image, options: options, context: context)
-        guard let maximumBytes = options.maximumBytes, encoder.isLossy(format, options: options) else {
-            return try Self.encode(image, with: encoder, as: format, options: options, context: context)
+        guard encoder.isLossy(format, options: options) else {
+            return FoundEncoding(
+                data: try Self.encode(image, with: encoder, as: format, options: options, context: context))
+        }
+        guard let target = options.qualityTarget else {
+            return FoundEncoding(
+                data: try Self.encodeLossy(image, with: encoder, as: format, options: options, context: context))
+        }
+        let still = isStill ? image : image.replacing(image.bitmap)
+        let found = try search(for: target, still, as: format, options: options, context: context) { options in
+            try Self.encode(still, with: encoder, as: format, options: options, context: context)
+        }
+        if isStill, found.data.count <= options.maximumBytes ?? .max { return found }
+        options.quality = found.search?.quality ?? options.quality
+        let data = try Self.encodeLossy(image, with: encoder, as: format, options: options, context: context)
+        // The limit may have changed the quality.
+        return FoundEncoding(data: data, search: options.maximumBytes == nil ? found.search : nil)
+    }
+
+    /// Encodes with the quality of the options, or the best below it whose file is small enough.
+    private static func encodeLossy(
+        _ image: Image, with encoder: any ImageEncoder, as format: ImageFormat, options: EncodeOptions,
+        context: WorkContext
+    ) throws -> Data {
+        guard let maximumBytes = options.maximumBytes else {
+            return try encode(image, with: encoder, as: format, options: options, context: context)
         }
         let search = QualitySearch(format: format, maximumBytes: maximumBytes)
         do {
             return try search.run(options) { options in
-                try Self.encode(image, with: encoder, as: format, options: options, context: context)
+                try encode(image, with: encoder, as: format, options: options, context: context)
             }
         } catch CodecError.encodingFailed where image.gainMap != nil {
             // The picture alone may be small enough.
+            var image = image
             image.gainMap = nil
             return try search.run(options) { options in
-                try Self.encode(image, with: encoder, as: format, options: options, context: context)
+                try encode(image, with: encoder, as: format, options: options, context: context)
             }
         }
     }
@@ -83,6 +127,7 @@ extension CoderRegistry {
     package func requireEncoder(for format: ImageFormat, options: EncodeOptions) throws -> any ImageEncoder {
         guard let encoder = encoder(for: format) else { throw CodecError.noEncoder(for: format) }
         _ = try options.checkedQuality(for: format)
+        try options.qualityTarget?.check(for: format)
         try options.checkBits(for: format)
         return encoder
     }

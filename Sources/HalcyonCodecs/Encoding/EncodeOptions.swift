@@ -6,7 +6,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// (`CodecError.encodingFailed`), in lossless formats as well.
     public var quality: Double {
         get { storedQuality.value }
-        set { storedQuality = Quality(value: newValue) }
+        set { storedQuality = KeyNumber(value: newValue) }
     }
     /// Whether WebP, AVIF and JPEG XL keep every pixel as it is, and HEIC as nearly as x265 can. False by default.
     public var isLossless: Bool
@@ -27,7 +27,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// speeds 10 to 0 of AVIF. Other values count as the nearest. Nil, the default, is 0.75 for JPEG XL, 0.67 for WebP and 0.3 for AVIF.
     public var effort: Double? {
         get { storedEffort?.value }
-        set { storedEffort = newValue.map { Quality(value: $0) } }
+        set { storedEffort = newValue.map { KeyNumber(value: $0) } }
     }
 
     /// The maximum number of pixels on either side. A larger image is reduced, keeping its aspect ratio. Nil, the
@@ -60,8 +60,15 @@ public struct EncodeOptions: Hashable, Sendable {
     /// has no effect on the bytes of a file.
     public var maximumTotalPixels: Int
 
-    private var storedQuality: Quality
-    private var storedEffort: Quality?
+    /// The score by which the quality is found, in the place of `quality`. Nil, the default, looks for none. A lossless encoding ignores it.
+    ///
+    /// The quality of an animation is found with its first frame. Where the file has more than `maximumBytes`, the quality is reduced as
+    /// that says. More than 8 bits a channel have no score, nor has a format that nothing decodes: encoding fails
+    /// (`CodecError.encodingFailed`). Cost: up to four encodes and decodes, and 28 bytes for each pixel.
+    public var qualityTarget: QualityTarget?
+
+    private var storedQuality: KeyNumber
+    private var storedEffort: KeyNumber?
 
     /// Creates options; omitted arguments take the defaults that the properties state.
     public init(
@@ -69,9 +76,9 @@ public struct EncodeOptions: Hashable, Sendable {
         maximumSide: Int? = nil, maximumBytes: Int? = nil, firstFrameOnly: Bool = false,
         keepsOrientation: Bool = false, keepsColorProfile: Bool = true,
         maximumTotalPixels: Int = 1 << 32, embedsThumbnail: Bool = false, effort: Double? = nil,
-        bitsPerChannel: Int? = nil, keepsGainMap: Bool = true
+        bitsPerChannel: Int? = nil, keepsGainMap: Bool = true, qualityTarget: QualityTarget? = nil
     ) {
-        storedQuality = Quality(value: quality)
+        storedQuality = KeyNumber(value: quality)
         self.isLossless = isLossless
         self.background = background
         self.isProgressive = isProgressive
@@ -83,7 +90,8 @@ public struct EncodeOptions: Hashable, Sendable {
         self.maximumTotalPixels = maximumTotalPixels
         self.embedsThumbnail = embedsThumbnail
         self.keepsGainMap = keepsGainMap
-        storedEffort = effort.map { Quality(value: $0) }
+        storedEffort = effort.map { KeyNumber(value: $0) }
+        self.qualityTarget = qualityTarget
         self.bitsPerChannel = bitsPerChannel
     }
 
@@ -97,7 +105,7 @@ public struct EncodeOptions: Hashable, Sendable {
 
     /// Adds the options that affect the encoded bytes to a cache key.
     package func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.encode", version: 6)
+        key.encode(type: "halcyon.encode", version: qualityTarget == nil ? 6 : 7)
         key.encode(quality)
         key.encode(isLossless)
         key.encode(background.packed)
@@ -111,6 +119,7 @@ public struct EncodeOptions: Hashable, Sendable {
         key.encode(effortLevel(1000))
         key.encode(keepsGainMap)
         key.encode(bitsPerChannel)
+        qualityTarget?.encode(into: &key)
     }
 
     /// Returns the effort as a level from 0 to `most`; nil for the default.
@@ -137,17 +146,6 @@ public struct EncodeOptions: Hashable, Sendable {
             throw CodecError.encodingFailed(format, reason: "the quality is from 0 to 1, and not \(quality)")
         }
         return quality
-    }
-
-    /// A quality or an effort that equals itself even if it is no number, so that options can be part of a key before they are checked.
-    private struct Quality: Hashable {
-        let value: Double
-
-        static func == (left: Quality, right: Quality) -> Bool {
-            left.value == right.value || left.value.isNaN && right.value.isNaN
-        }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(value.isNaN ? -1 : value) }
     }
 }
 

@@ -8,10 +8,11 @@ import HalcyonSystem
 struct CompareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Measure the difference of two pictures: PSNR and SSIM.",
+        abstract: "Measure the difference of two pictures: PSNR, SSIM and a score.",
         discussion: """
             PSNR is that of red, green and blue, and of alpha if there is any. SSIM is that of Wang, Bovik, Sheikh and Simoncelli \
-            (2004) on luma, with a Gaussian window of 11x11 pixels and a deviation of 1.5. Of animations, the first frames are \
+            (2004) on luma, with a Gaussian window of 11x11 pixels and a deviation of 1.5. The score is that of \
+            --score: 100 for equal pictures, 80 for a good copy. Of animations, the first frames are \
             compared. Exit status: 0, or 1 below --min-psnr or --min-ssim, or after an error.
             """)
 
@@ -69,14 +70,15 @@ struct CompareCommand: AsyncParsableCommand {
         }
         let (left, right) = (one.bitmap, other.bitmap)
         let (amplify, output) = (amplify, output)
-        return try await ThreadPools.cpu.run { _ in
+        return try await ThreadPools.cpu.run { context in
             let difference = PictureDifference(left, right)
             if let output {
                 try LoadedPicture.save(
                     try PictureDifference.picture(left, right, amplified: amplify), to: output)
             }
             let ssim = difference.isNone ? 1 : StructuralSimilarity.index(left, right)
-            return CompareReport(size: left.size, difference: difference, ssim: ssim)
+            let score = try left.similarity(to: right, context: context) ?? 0
+            return CompareReport(size: left.size, difference: difference, ssim: ssim, score: score)
         }
     }
 }
@@ -86,11 +88,12 @@ struct CompareReport: Encodable, Sendable {
     let size: PixelSize
     let difference: PictureDifference
     let ssim: Double
+    let score: Double
 
     var psnr: Double { difference.psnr }
 
     private enum Keys: String, CodingKey {
-        case identical, width, height, psnr, ssim, largest, pixels
+        case identical, width, height, psnr, ssim, score, largest, pixels
     }
 
     /// Encodes every key each time. An infinite PSNR, which JSON has no number for, is `null`.
@@ -101,13 +104,14 @@ struct CompareReport: Encodable, Sendable {
         try container.encode(size.height, forKey: .height)
         try container.encode(psnr.isFinite ? psnr : nil, forKey: .psnr)
         try container.encode(ssim, forKey: .ssim)
+        try container.encode(score, forKey: .score)
         try container.encode(difference.largest, forKey: .largest)
         try container.encode(difference.pixels, forKey: .pixels)
     }
 
     var line: String {
         if difference.isNone { return "identical" }
-        return String(format: "PSNR %.2f dB, SSIM %.5f, ", psnr, ssim)
+        return String(format: "PSNR %.2f dB, SSIM %.5f, score %.1f, ", psnr, ssim, score)
             + "\(difference.pixels) pixels differ, by \(difference.largest) at most"
     }
 }

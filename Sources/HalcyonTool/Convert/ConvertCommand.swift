@@ -92,6 +92,7 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ValidationError("--max-side is 1 to \(Bitmap.maximumSide).")
         }
         if let depth, !(8...16).contains(depth) { throw ValidationError("--depth is 8 to 16.") }
+        if depth ?? 8 > 8, encode.score != nil { throw ValidationError("--score needs a --depth of 8.") }
         if colorSpace != nil {
             guard let depth, depth > 8 else { throw ValidationError("--color-space needs a --depth above 8.") }
             if let format = try format, !CoderRegistry.shared.capabilities(of: format).encodesDeep {
@@ -112,10 +113,12 @@ struct ConvertCommand: AsyncParsableCommand {
         guard try format != nil || !transcode else { throw ValidationError("--transcode needs --to.") }
         guard
             !transcode
-                || (processors.isEmpty && maxSide == nil && depth == nil && encode.quality == nil && !encode.lossless)
+                || (processors.isEmpty && maxSide == nil && depth == nil && encode.quality == nil
+                    && encode.score == nil && !encode.lossless)
         else {
             throw ValidationError(
-                "--transcode changes no pixel: it takes no --process, --max-side, --depth, --quality or --lossless.")
+                "--transcode changes no pixel: it takes no --process, --max-side, --depth, --quality, --score or --lossless."
+            )
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import HalcyonSystem
 
 /// Converts pictures, several at a time, and reports them in their order.
@@ -27,21 +28,23 @@ struct ConvertRunner: Sendable {
         var report = ConvertReport(step)
         guard step.skipped == nil else { return report }
         do {
-            let data = try await data(of: try await request(index), pathExtension: step.output.pathExtension)
+            let found = try await found(try await request(index), pathExtension: step.output.pathExtension)
             // Those who could read the source can read what replaces it.
             let mode = step.output == step.source.path ? step.source.facts.mode : nil
-            try await ThreadPools.io.run { _ in try AtomicFile.write(data, to: step.output, mode: mode) }
-            report.written = data.count
+            try await ThreadPools.io.run { _ in try AtomicFile.write(found.data, to: step.output, mode: mode) }
+            (report.written, report.search) = (found.data.count, found.search)
         } catch {
             report.error = FailureReport(error)
         }
         return report
     }
 
-    private func data(of request: ImageRequest, pathExtension: String) async throws -> Data {
-        if let transcode { return try await pipeline.encodedImage(for: request, as: transcode).data }
+    private func found(_ request: ImageRequest, pathExtension: String) async throws -> FoundEncoding {
+        if let transcode {
+            return FoundEncoding(data: try await pipeline.encodedImage(for: request, as: transcode).data)
+        }
         let response = try await pipeline.response(for: request)
-        return try await writer.data(response, isUntouched: processors.isEmpty, pathExtension: pathExtension)
+        return try await writer.found(response, isUntouched: processors.isEmpty, pathExtension: pathExtension)
     }
 
     /// Nothing is kept in the caches: no picture is wanted twice.
@@ -78,6 +81,8 @@ struct ConvertReport: Sendable {
     let read: Int
     /// The number of bytes of the output; nil if it was not written.
     var written: Int?
+    /// The quality that was found by a score.
+    var search: FoundEncoding.Search?
     var error: FailureReport?
 
     init(_ step: ConvertPlan.Step) {
@@ -90,7 +95,11 @@ struct ConvertReport: Sendable {
     /// The line for standard output; nil for a failure.
     var line: String? {
         if let skipped { return "\(source)  skipped: \(skipped)" }
-        return written.map { "\(source)  -> \(output)  \(read) -> \($0) bytes" }
+        guard let written else { return nil }
+        let line = "\(source)  -> \(output)  \(read) -> \(written) bytes"
+        guard let search else { return line }
+        let encodes = search.comparisons == 1 ? "1 encode" : "\(search.comparisons) encodes"
+        return line + String(format: ", quality %.0f, score %.1f, ", search.quality * 100, search.score) + encodes
     }
 }
 

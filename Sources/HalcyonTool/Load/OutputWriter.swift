@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Halcyon
+import HalcyonCodecs
 import HalcyonProcessing
 import HalcyonSystem
 
@@ -33,19 +34,19 @@ struct OutputWriter: Sendable {
         switch destination {
         case .none: return nil
         case .standardOutput:
-            let (data, _) = try await encoded(response, isUntouched, as: format)
-            try Output.writeImage(data)
+            let (found, _) = try await encoded(response, isUntouched, as: format)
+            try Output.writeImage(found.data)
             return "-"
         case .file(let path):
             let pathExtension = URL(filePath: path).pathExtension
-            let data = try await data(response, isUntouched: isUntouched, pathExtension: pathExtension)
-            try save(data, to: path)
+            let found = try await found(response, isUntouched: isUntouched, pathExtension: pathExtension)
+            try save(found.data, to: path)
             return path
         case .folder(let folder):
-            let (data, written) = try await encoded(response, isUntouched, as: format)
+            let (found, written) = try await encoded(response, isUntouched, as: format)
             let name = "\(index + 1)-\(Self.stem(of: source)).\(written.fileExtension)"
             let path = URL(filePath: folder).appending(path: name).path(percentEncoded: false)
-            try save(data, to: path)
+            try save(found.data, to: path)
             return path
         }
     }
@@ -54,7 +55,9 @@ struct OutputWriter: Sendable {
     ///
     /// - Parameter isUntouched: Whether the request has no processors.
     /// - Throws: `CodecError.unsupportedExtension` if no encoder writes it, unless the source's own bytes are copied.
-    func data(_ response: ImageResponse, isUntouched: Bool, pathExtension: String) async throws -> Data {
+    func found(
+        _ response: ImageResponse, isUntouched: Bool, pathExtension: String
+    ) async throws -> FoundEncoding {
         let isUntouched = isUntouched && keepsBytes(of: response)
         let format = try format ?? format(for: pathExtension, of: response.image, isUntouched: isUntouched)
         return try await encoded(response, isUntouched, as: format).0
@@ -75,19 +78,19 @@ struct OutputWriter: Sendable {
     /// Returns the source's own bytes if nothing was changed, so that nothing is lost; otherwise the encoded image.
     private func encoded(
         _ response: ImageResponse, _ isUntouched: Bool, as wanted: ImageFormat?
-    ) async throws -> (Data, ImageFormat) {
+    ) async throws -> (FoundEncoding, ImageFormat) {
         let image = response.image
         let own = image.info.format
         if isUntouched, wanted == nil || wanted == own {
             // After a memory hit the bytes may no longer be stored anywhere.
-            if let data = try? await response.data() { return (data, own) }
+            if let data = try? await response.data() { return (FoundEncoding(data: data), own) }
         }
         let format = wanted ?? coders.defaultFormat(for: image)
         let options = options ?? EncodeOptions()
-        let data = try await ThreadPools.cpu.run { [coders, options] context in
-            try coders.encode(image, as: format, options: options, context: context)
+        let found = try await ThreadPools.cpu.run { [coders, options] context in
+            try coders.found(image, as: format, options: options, context: context)
         }
-        return (data, format)
+        return (found, format)
     }
 
     private func save(_ data: Data, to path: String) throws {

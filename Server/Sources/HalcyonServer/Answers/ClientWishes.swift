@@ -39,7 +39,7 @@ struct ClientWishes: Hashable, Sendable {
     /// - Parameter quality: returns the quality of a format where neither the URL nor the client asks for another one.
     func applied(to job: ImageJob, quality: (ImageJob.Format) -> Int) -> ImageJob {
         var job = job.applying(dpr: ratio, width: width)
-        guard savesData, job.output.quality == nil else { return job }
+        guard savesData, job.output.quality == nil, job.output.target == nil else { return job }
         for format in ImageJob.Format.allCases where job.output.formatQuality[format] == nil {
             job.output.formatQuality[format] = max(1, quality(format) * 3 / 4)
         }

@@ -25,7 +25,8 @@ extension ServerConfiguration {
         "source.maximumPixels", "source.maximumFrames", "source.maximumAnimationPixels", "source.passHeaders",
         "url.grammars", "url.presets", "url.onlyPresets", "signature.keys", "signature.salts", "signature.size",
         "signature.thumborKeys", "answer.formats",
-        "answer.maximumAvifPixels", "answer.quality", "answer.ttl", "answer.lastModified", "answer.clientHints",
+        "answer.maximumAvifPixels", "answer.quality", "answer.sharpening", "answer.ttl", "answer.lastModified",
+        "answer.clientHints",
         "answer.fallback", "answer.watermark", "answer.fallbackStatus", "answer.fallbackTtl", "answer.maximumSide",
         "answer.maximumPixels", "answer.maximumAnimationPixels",
         "cache.folder", "cache.diskBytes", "cache.memoryBytes", "cache.redis", "cache.redisPrefix",
@@ -74,6 +75,7 @@ extension ServerConfiguration {
         try reader.set("answer.formats", &answer.formats)
         try reader.set("answer.maximumAvifPixels", &answer.maximumAVIFPixels, in: 0...(1 << 40))
         try reader.set("answer.quality", &answer.quality, in: 1...100)
+        try reader.set("answer.sharpening", &answer.sharpening, in: 0...500)
         try reader.set("answer.ttl", &answer.ttl, in: 0...315_360_000)
         try reader.set("answer.lastModified", &answer.sendsLastModified)
         try reader.set("answer.clientHints", &answer.usesClientHints)

@@ -114,6 +114,10 @@ public struct ServerConfiguration: Sendable {
         public var maximumAVIFPixels = 1_000_000
         /// The quality of lossy formats, 1 to 100, where a URL has none, 80 by default.
         public var quality = 80
+        /// The percent of the difference to its blur that a reduced picture is sharpened by, 0 to 500; 0, none, by default. 50 gives a
+        /// thumbnail the edges that its source has. URLs that sharpen by themselves, and pictures that do not become smaller on both
+        /// sides, are left alone.
+        public var sharpening = 0
         /// The seconds for which an answer may be kept where its source says nothing, an hour by default.
         public var ttl = 3600
         /// Whether `Last-Modified` of the source is passed on. False by default: an ETag tells more.

@@ -29,16 +29,34 @@ struct FormatChoice {
             guard coders.canEncode(format) else { throw ImageURLError.unsupported("format:\(asked.rawValue)") }
             return format
         }
-        for automatic in configuration.formats {
+        return automatic(info, pixels: pixels).first ?? fallback(job, info)
+    }
+
+    /// Returns the formats that an answer may have: one, or those of which the smallest file is sent.
+    ///
+    /// - Throws: `ImageURLError.unsupported` if the URL's format is not written.
+    func formats(of job: ImageJob, for info: ImageInfo, pixels: Int) throws -> [ImageFormat] {
+        guard job.output.format == nil, job.output.isSmallest else {
+            return [try format(of: job, for: info, pixels: pixels)]
+        }
+        var formats = automatic(info, pixels: pixels)
+        let last = fallback(job, info)
+        if !formats.contains(last) { formats.append(last) }
+        // Photographs are often stored as PNG.
+        if last == .png, !info.hasAlpha, !info.isAnimated, !info.isVector { formats.append(.jpeg) }
+        return formats
+    }
+
+    /// The configured formats that the client takes and that can hold the picture, the best first.
+    private func automatic(_ info: ImageInfo, pixels: Int) -> [ImageFormat] {
+        configuration.formats.filter { automatic in
             let format = automatic.format
             // `image/*` is what browsers say that know neither.
-            guard accept.names(format.mimeType), coders.canEncode(format) else { continue }
-            if automatic == .avif, pixels > configuration.maximumAVIFPixels { continue }
+            guard accept.names(format.mimeType), coders.canEncode(format) else { return false }
+            if automatic == .avif, pixels > configuration.maximumAVIFPixels { return false }
             // An animation stays one.
-            if info.isAnimated, !coders.capabilities(of: format).encodesAnimations { continue }
-            return format
-        }
-        return fallback(job, info)
+            return !info.isAnimated || coders.capabilities(of: format).encodesAnimations
+        }.map(\.format)
     }
 
     private func fallback(_ job: ImageJob, _ info: ImageInfo) -> ImageFormat {

@@ -107,7 +107,7 @@ final class ImageService: Sendable {
         let (request, key) = request(for: plan, facts, address)
         return answers.value(for: key).map {
             ImageAnswer(
-                bytes: $0, format: plan.format, isOriginal: false, facts: facts,
+                bytes: $0, format: plan.format(of: $0), isOriginal: false, facts: facts,
                 place: .init(request: request, encoding: plan.encoding, key: key))
         }
     }
@@ -136,16 +136,16 @@ final class ImageService: Sendable {
         if plan.isOriginal {
             let original = try await originals.original(of: facts, at: address)
             let share = try originals.sentBytes.share(original.data.count)
+            let bytes = AnswerBytes(original: original)
             return ImageAnswer(
-                bytes: AnswerBytes(original: original), format: plan.format, isOriginal: true, facts: facts,
-                share: share)
+                bytes: bytes, format: plan.format(of: bytes), isOriginal: true, facts: facts, share: share)
         }
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
         let (request, key) = request(for: plan, facts, address)
         let place = ImageAnswer.Place(request: request, encoding: plan.encoding, key: key)
         let bytes = try await bytes(at: place, cost: plan.cost, facts, address, isStored: isStored)
         return ImageAnswer(
-            bytes: bytes, format: plan.format, isOriginal: false, facts: facts, others: others,
+            bytes: bytes, format: plan.format(of: bytes), isOriginal: false, facts: facts, others: others,
             place: isStored ? place : nil)
     }
 

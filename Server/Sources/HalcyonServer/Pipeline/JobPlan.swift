@@ -10,7 +10,8 @@ struct JobPlan: Sendable {
     var decode: DecodeOptions
     var processors: [any ImageProcessor] = []
     var encoding: ImageEncoding
-    var format: ImageFormat
+    /// The formats that the answer may have: several, if the smallest of their files is sent.
+    var formats: [ImageFormat]
     /// The size of the answer.
     var size: PixelSize
     /// The work in pixels: those that are decoded, those of the scaled picture and of the steps on it, and those that are encoded by
@@ -29,8 +30,8 @@ struct JobPlan: Sendable {
         configuration: ServerConfiguration
     ) throws {
         let info = facts.info
-        (decode, encoding, format, size) = (
-            Self.decodeOptions(job, configuration.source), .original, info.format, info.size
+        (decode, encoding, formats, size) = (
+            Self.decodeOptions(job, configuration.source), .original, [info.format], info.size
         )
         if job.raw || Self.passesOn(job, info) {
             isOriginal = true
@@ -46,23 +47,32 @@ struct JobPlan: Sendable {
             isVector: info.isVector)
         try Self.check(geometry.scaled, configuration.answer)
         addGeometry(geometry, of: job, from: upright, undoing: turns)
+        let sharpening = info.isVector ? 0 : Self.sharpening(of: job, geometry, upright, configuration.answer)
+        if sharpening > 0 { processors.append(.sharpen(amount: sharpening, radius: Self.sharpeningRadius)) }
         var steps = JobSteps(job: job, geometry: geometry, watermarks: watermarks)
         try steps.addAll()
         processors += steps.processors
         size = steps.size
         try Self.check(size, configuration.answer)
         let choice = FormatChoice(configuration: configuration.answer, accept: accept, coders: coders)
-        format = try choice.format(of: job, for: info, pixels: size.area ?? .max)
+        formats = try choice.formats(of: job, for: info, pixels: size.area ?? .max)
         decode.firstFrameOnly =
-            job.limits.maxFrames == 1 || !coders.capabilities(of: format).encodesAnimations
+            job.limits.maxFrames == 1 || !formats.contains { coders.capabilities(of: $0).encodesAnimations }
         if !decode.firstFrameOnly {
             try Self.check(facts.info, job.limits)
             for part in [geometry.scaled, size] {
                 try Self.check(part, frames: facts.info.frameCount, configuration.answer)
             }
         }
-        encoding = ImageEncoding(format, options: Self.encodeOptions(job, format, configuration.answer))
-        cost = cost(facts, scaled: geometry.scaled, steps: steps.cost)
+        encoding = Self.encoding(job, formats, configuration.answer)
+        let passes = sharpening > 0 ? JobSteps.blurPasses : 0
+        cost = cost(
+            facts, scaled: geometry.scaled, steps: steps.cost, passes: passes, finds: job.output.target != nil)
+    }
+
+    /// The format of the answer.
+    func format(of answer: AnswerBytes) -> ImageFormat {
+        formats.first { $0.mimeType == answer.mediaType } ?? formats.first ?? .bitmap
     }
 
     /// Whether the URL says that a source of this format is passed on.
@@ -144,6 +154,26 @@ struct JobPlan: Sendable {
         }
     }
 
+    /// The deviation of the blur, in pixels of the result: about that of the filter that scales.
+    private static let sharpeningRadius = 0.6
+
+    /// Returns the amount by which a reduction is sharpened.
+    private static func sharpening(
+        of job: ImageJob, _ geometry: JobGeometry, _ source: PixelSize, _ configuration: ServerConfiguration.Answer
+    ) -> Double {
+        let used = geometry.chosen ?? geometry.part?.size ?? source
+        let sharpensItself = job.effects.contains { effect in
+            switch effect {
+            case .sharpen, .unsharp: true
+            default: false
+            }
+        }
+        guard !sharpensItself, geometry.scaled.width < used.width, geometry.scaled.height < used.height else {
+            return 0
+        }
+        return Double(configuration.sharpening) / 100
+    }
+
     /// Returns the turns that bring an upright picture back to the orientation that it is stored in.
     private static func undoing(_ orientation: Orientation) -> [any ImageProcessor] {
         switch orientation.inverse {
@@ -168,12 +198,25 @@ struct JobPlan: Sendable {
         configuration.quality == 80 ? usualQualities[format] ?? 80 : configuration.quality
     }
 
+    private static func encoding(
+        _ job: ImageJob, _ formats: [ImageFormat], _ configuration: ServerConfiguration.Answer
+    ) -> ImageEncoding {
+        let encodings = formats.map { ImageEncoding($0, options: encodeOptions(job, $0, configuration)) }
+        return encodings.dropFirst().reduce(encodings.first ?? .original) { $0.orSmaller($1) }
+    }
+
     private static func encodeOptions(
         _ job: ImageJob, _ format: ImageFormat, _ configuration: ServerConfiguration.Answer
     ) -> EncodeOptions {
         let asked = ImageJob.Format(format).flatMap { job.output.quality(of: $0) }
         let quality = asked ?? usualQuality(format, configuration)
         var options = EncodeOptions(quality: Double(quality) / 100, maximumBytes: job.output.maxBytes)
+        options.qualityTarget = job.output.target.map { target in
+            QualityTarget(
+                score: target.score,
+                qualities: Double(target.minQuality) / 100...Double(target.maxQuality) / 100,
+                tolerance: target.allowedError)
+        }
         options.keepsColorProfile = !job.metadata.stripProfile
         options.keepsGainMap = false
         // Holds also for a source that has more frames than its header told.
@@ -184,21 +227,28 @@ struct JobPlan: Sendable {
         return options
     }
 
-    private func cost(_ facts: SourceFacts, scaled: PixelSize, steps: Int) -> Int {
-        let factor =
-            switch format {
-            case .avif: 12
-            case .jpegXL: 6
-            case .webp, .png: 3
-            default: 1
-            }
+    /// - Parameter finds: whether the quality is found by a score, with four encodes at most.
+    private func cost(_ facts: SourceFacts, scaled: PixelSize, steps: Int, passes: Int, finds: Bool) -> Int {
+        let factor = formats.reduce(0) { $0 + Self.factor(of: $1, finds: finds) }
         let frames = decode.firstFrameOnly ? 1 : max(1, facts.info.frameCount)
         // The sizes are within the limits of answers, and so are their sums.
-        let area = size.area ?? .max / 64
-        let frame = max(scaled.area ?? .max / 64, area) + area * factor
+        let area = size.area ?? .max / 256
+        let frame = max(scaled.area ?? .max / 256, area) * (1 + passes) + area * factor
         let (made, overflows) = frame.addingReportingOverflow(steps)
         let (all, more) = made.multipliedReportingOverflow(by: frames)
         let (sum, most) = facts.pixels(firstFrameOnly: decode.firstFrameOnly).addingReportingOverflow(all)
         return overflows || more || most ? .max : sum
+    }
+
+    private static func factor(of format: ImageFormat, finds: Bool) -> Int {
+        let encodes = finds ? 4 : 1
+        return switch format {
+        case .avif: 12 * encodes
+        case .jpegXL: 6 * encodes
+        case .webp: 3 * encodes
+        case .png: 3
+        case .gif: 1
+        default: encodes
+        }
     }
 }

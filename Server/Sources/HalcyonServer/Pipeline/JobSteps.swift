@@ -14,7 +14,7 @@ struct JobSteps {
     private(set) var cost = 0
 
     /// The passes of a blur, and of the steps that begin with one.
-    private static let blurPasses = 4
+    static let blurPasses = 4
 
     init(
         job: ImageJob, geometry: JobGeometry, watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]

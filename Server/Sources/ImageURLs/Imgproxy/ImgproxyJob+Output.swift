@@ -59,6 +59,7 @@ extension ImgproxyJob {
 
     mutating func applyOutput(_ option: ImgproxyOption, _ arguments: Arguments) throws(ImageURLError) {
         if option == .formatQuality { return try applyFormatQuality(arguments) }
+        if option == .autoquality { return try applyAutoquality(arguments) }
         try arguments.limited(to: 1)
         switch option {
         case .stripMetadata: job.metadata.strip = try arguments.truth(0) ?? job.metadata.strip
@@ -71,7 +72,15 @@ extension ImgproxyJob {
             if let count = try arguments.integer(0, in: 0...Int(Int32.max)) {
                 job.output.maxBytes = count == 0 ? nil : count
             }
-        default: job.output.format = try arguments.format(0) ?? job.output.format
+        default: try applyFormat(arguments)
+        }
+    }
+
+    private mutating func applyFormat(_ arguments: Arguments) throws(ImageURLError) {
+        if arguments[0] == "best" {
+            (job.output.format, job.output.isSmallest) = (nil, true)
+        } else if let format = try arguments.format(0) {
+            (job.output.format, job.output.isSmallest) = (format, false)
         }
     }
 
@@ -86,6 +95,28 @@ extension ImgproxyJob {
             }
             job.output.formatQuality[format] = quality == 0 ? nil : quality
         }
+    }
+
+    /// imgproxy's own methods measure something else, and would find other qualities here.
+    private mutating func applyAutoquality(_ arguments: Arguments) throws(ImageURLError) {
+        guard let method = arguments[0] else { return }
+        switch method {
+        case "none":
+            job.output.target = nil
+            return
+        case "ssim": break
+        case "size", "dssim", "ml": throw .unsupported("\(arguments.option):\(method)")
+        default: throw arguments.failure(0, "none or ssim is expected")
+        }
+        try arguments.limited(to: 5)
+        guard let score = try arguments.number(1, in: 0...100) else {
+            throw arguments.failure(1, "a score is expected")
+        }
+        var target = ImageJob.QualityTarget(score: score)
+        target.minQuality = try arguments.integer(2, in: 0...100) ?? target.minQuality
+        target.maxQuality = try arguments.integer(3, in: target.minQuality...100) ?? target.maxQuality
+        target.allowedError = try arguments.number(4, in: 0...100) ?? target.allowedError
+        job.output.target = target
     }
 
     mutating func applyHandling(_ option: ImgproxyOption, _ arguments: Arguments) throws(ImageURLError) {

@@ -28,7 +28,8 @@ struct ImgproxyJob {
             try applyGeometry(option, arguments)
         case .background, .blur, .sharpen, .pixelate, .watermark:
             try applyDrawing(option, arguments)
-        case .stripMetadata, .keepCopyright, .stripColorProfile, .enforceThumbnail, .quality, .formatQuality, .maxBytes,
+        case .stripMetadata, .keepCopyright, .stripColorProfile, .enforceThumbnail, .quality, .formatQuality,
+            .autoquality, .maxBytes,
             .format:
             try applyOutput(option, arguments)
         case .skipProcessing, .raw, .cachebuster, .expires, .filename, .returnAttachment:

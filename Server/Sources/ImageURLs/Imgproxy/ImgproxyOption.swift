@@ -1,9 +1,9 @@
-/// An option of imgproxy's free edition.
+/// An option of imgproxy's free edition, or one of its paid edition that has a part here.
 enum ImgproxyOption: Sendable, Hashable {
     case resize, size, resizingType, width, height, minWidth, minHeight, zoom, dpr, enlarge, extend, extendAspectRatio
     case gravity, crop, trim, padding, autoRotate, rotate, flip, background, blur, sharpen, pixelate, watermark
     case stripMetadata, keepCopyright, stripColorProfile, enforceThumbnail
-    case quality, formatQuality, maxBytes, format
+    case quality, formatQuality, autoquality, maxBytes, format
     case skipProcessing, raw, cachebuster, expires, filename, returnAttachment, preset
     case maxSourceResolution, maxSourceFileSize, maxAnimationFrames, maxAnimationFrameResolution, maxResultDimension
 
@@ -22,7 +22,8 @@ enum ImgproxyOption: Sendable, Hashable {
         "sm": .stripMetadata, "keep_copyright": .keepCopyright, "kcr": .keepCopyright,
         "strip_color_profile": .stripColorProfile, "scp": .stripColorProfile, "enforce_thumbnail": .enforceThumbnail,
         "eth": .enforceThumbnail, "quality": .quality, "q": .quality, "format_quality": .formatQuality,
-        "fq": .formatQuality, "max_bytes": .maxBytes, "mb": .maxBytes, "format": .format, "f": .format, "ext": .format,
+        "fq": .formatQuality, "autoquality": .autoquality, "aq": .autoquality, "max_bytes": .maxBytes, "mb": .maxBytes,
+        "format": .format, "f": .format, "ext": .format,
         "skip_processing": .skipProcessing, "skp": .skipProcessing, "raw": .raw, "cachebuster": .cachebuster,
         "cb": .cachebuster, "expires": .expires, "exp": .expires, "filename": .filename, "fn": .filename,
         "return_attachment": .returnAttachment, "att": .returnAttachment, "preset": .preset, "pr": .preset,

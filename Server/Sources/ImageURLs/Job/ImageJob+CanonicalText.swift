@@ -63,8 +63,15 @@ extension ImageJob {
         if metadata.strip, !metadata.keepCopyright { text.add("no-copyright") }
         if !metadata.stripProfile { text.add("keep-profile") }
         if enforceThumbnail { text.add("thumbnail") }
-        if let format = output.format { text.add("format", format.rawValue) }
-        if let quality = output.quality {
+        if let format = output.format {
+            text.add("format", format.rawValue)
+        } else if output.isSmallest {
+            text.add("smallest")
+        }
+        if let target = output.target {
+            text.add(
+                "score", "\(target.score)", "\(target.minQuality)", "\(target.maxQuality)", "\(target.allowedError)")
+        } else if let quality = output.quality {
             text.add("quality", "\(quality)")
         } else {
             for (format, quality) in output.formatQuality.sorted(by: { $0.key < $1.key }) {

@@ -22,10 +22,14 @@ extension ImageJob {
     public struct Output: Sendable, Hashable {
         /// `nil`, by the client's `Accept` and the source, by default.
         public var format: Format?
+        /// Whether the result is the smallest of the files in the formats that the client takes. `false` by default; a `format` counts more.
+        public var isSmallest = false
         /// 1...100. `nil`, that of `formatQuality` or of the server (80), by default.
         public var quality: Int?
         /// Quality of each format, in place of the server's. None by default.
         public var formatQuality: [Format: Int] = [:]
+        /// The score by which the quality is found, in place of `quality` and `formatQuality`. `nil` by default.
+        public var target: QualityTarget?
         /// Bytes that the result has at most: the quality is reduced until it does. `nil` by default.
         public var maxBytes: Int?
         /// Whether opaque PNGs become JPEG. `nil`, as the server is configured, by default.
@@ -36,6 +40,22 @@ extension ImageJob {
         /// The quality for a result in this format, if the URL states any.
         public func quality(of format: Format) -> Int? {
             quality ?? formatQuality[format]
+        }
+    }
+
+    /// A score that the result is to have, compared with what it is an encoding of.
+    public struct QualityTarget: Sendable, Hashable {
+        /// 0...100, where 80 is a good copy.
+        public var score: Double
+        /// The least quality, 0...100. 0 by default.
+        public var minQuality = 0
+        /// The best quality, `minQuality`...100. 100 by default.
+        public var maxQuality = 100
+        /// The difference to the score that is near enough, 0...100. 1 by default.
+        public var allowedError = 1.0
+
+        public init(score: Double) {
+            self.score = score
         }
     }
 

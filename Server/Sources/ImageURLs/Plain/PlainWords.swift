@@ -23,6 +23,10 @@ struct PlainWords {
             job.output.format = format
             return "format"
         }
+        if word == "best" {
+            job.output.isSmallest = true
+            return "format"
+        }
         if let digit = word.firstIndex(where: \.isNumber), ["q", "dpr"].contains(word[..<digit]) {
             return try number(Arguments(word[..<digit], [word[digit...]]))
         }
@@ -33,7 +37,7 @@ struct PlainWords {
         switch call.option {
         case "fit", "fill", "fill-down", "force", "auto", "crop": return try size(call)
         case "blur", "sharpen", "pixelate": return try effect(call)
-        case "max", "rotate", "trim", "pad", "bg", "expires", "v": return try setting(call)
+        case "ssim", "max", "rotate", "trim", "pad", "bg", "expires", "v": return try setting(call)
         default: throw .unknown(word)
         }
     }
@@ -111,6 +115,11 @@ struct PlainWords {
     private mutating func setting(_ call: Arguments) throws(ImageURLError) -> String {
         guard let text = call[0] else { throw call.failure(0, "a value is expected") }
         switch call.option {
+        case "ssim":
+            guard let score = try call.number(0, in: 0...100) else { throw call.failure(0, "a score is expected") }
+            job.output.target = ImageJob.QualityTarget(score: score)
+            // One of the two has a meaning.
+            return "quality"
         case "max": job.output.maxBytes = try call.integer(0, in: 1...Int(Int32.max))
         case "rotate":
             guard let angle = try call.integer(0, in: 0...270), angle.isMultiple(of: 90) else {

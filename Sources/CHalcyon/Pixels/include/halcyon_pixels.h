@@ -139,4 +139,33 @@ halcyon_status halcyon_pixelate(halcyon_bitmap source, halcyon_bitmap result, in
 /// pixels, or in place of them. Premultiplied colours must not exceed their alpha.
 void halcyon_draw(uint8_t *target, size_t stride, const uint8_t *source, size_t width, size_t height, bool over);
 
+enum {
+    /// Luma, and the two chromas of ITU-R BT.601.
+    HALCYON_SIMILARITY_CHANNELS = 3,
+    /// The whole size, a half, and so on to a sixteenth.
+    HALCYON_SIMILARITY_SCALES = 5,
+};
+
+/// A picture as planes of luma and chroma at several sizes: two bytes for each pixel.
+typedef struct halcyon_planes halcyon_planes;
+
+/// Makes the planes of a picture, over `ground` (0xRRGGBB) where it is not opaque.
+halcyon_status halcyon_planes_create(halcyon_bitmap source, uint32_t ground, bool is_opaque, halcyon_planes **planes,
+                                     halcyon_cancelled cancelled, void *context);
+void halcyon_planes_free(halcyon_planes *planes);
+
+/// The similarities of windows, where 2^24 is that of equal ones, and the number of windows: none where a scale is left out.
+typedef struct {
+    int64_t total, windows;
+} halcyon_similarity_sum;
+
+typedef struct {
+    halcyon_similarity_sum sums[HALCYON_SIMILARITY_CHANNELS][HALCYON_SIMILARITY_SCALES];
+} halcyon_similarity;
+
+/// Compares the planes of two pictures of one size, in contrast and structure, in luminance as well at the smallest scale. Windows have
+/// 8 x 8 pixels and are four apart; scales of less than eight pixels on a side are left out, as are the first two of chroma.
+halcyon_status halcyon_planes_compare(const halcyon_planes *one, const halcyon_planes *other,
+                                      halcyon_similarity *result, halcyon_cancelled cancelled, void *context);
+
 #endif
