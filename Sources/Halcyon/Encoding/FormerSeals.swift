@@ -16,7 +16,7 @@ struct FormerSeals {
     var key: CacheKey { imageKey.formerSealsKey }
 
     func all() async -> [String] {
-        guard let entry = await disk?.entry(for: key) else { return [] }
+        guard let entry = await disk?.peek(key) else { return [] }
         return String(decoding: entry.metadata, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
