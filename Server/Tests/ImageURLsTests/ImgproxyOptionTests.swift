@@ -151,14 +151,7 @@ import Testing
             (["quality", "q"], "0", { _ in }),
             (["format_quality", "fq"], "jpg:70:avif:50", { $0.output.formatQuality = [.jpeg: 70, .avif: 50] }),
             (["autoquality", "aq"], "ssim:85", { $0.output.target = .init(score: 85) }),
-            (
-                ["autoquality", "aq"], "ssim:80.5:40:90:0.25",
-                {
-                    $0.output.target = .init(score: 80.5)
-                    ($0.output.target?.minQuality, $0.output.target?.maxQuality) = (40, 90)
-                    $0.output.target?.allowedError = 0.25
-                }
-            ),
+            (["autoquality", "aq"], "ssim:80.5:40:90:0.25", { $0.output.target = Self.boundedTarget }),
             (["autoquality", "aq"], "none", { _ in }), (["autoquality", "aq"], ":80", { _ in }),
             (["max_bytes", "mb"], "20000", { $0.output.maxBytes = 20_000 }),
             (["format", "f", "ext"], "jpg", { $0.output.format = .jpeg }),
@@ -173,6 +166,12 @@ import Testing
             (["filename", "fn"], "w6RiYw==:t", { $0.filename = "äbc" }),
             (["return_attachment", "att"], "1", { $0.attachment = true }),
         ])
+    }
+
+    private static var boundedTarget: ImageJob.QualityTarget {
+        var target = ImageJob.QualityTarget(score: 80.5)
+        (target.minQuality, target.maxQuality, target.allowedError) = (40, 90, 0.25)
+        return target
     }
 
     @Test func limitsNeedPermission() throws {
