@@ -17,7 +17,7 @@ extension Bitmap {
     /// Processing 21(4), 2012). Where a picture has transparent pixels, both are compared over black and over white, and the lower
     /// score counts.
     ///
-    /// It is the same on every machine. Cost: some 3 ms for a megapixel, and 4 bytes for each pixel meanwhile.
+    /// It is the same on every machine. Cost: some 2 ms for a megapixel, and 4 bytes for each pixel meanwhile.
     ///
     /// - Throws: `BitmapError.outOfMemory`, `CancellationError`.
     public func similarity(to other: Bitmap, context: WorkContext = .uncancellable) throws -> Double? {

@@ -115,6 +115,7 @@ import Testing
             "embedsThumbnail": EncodeOptions(embedsThumbnail: true), "effort": EncodeOptions(effort: 0.5),
             "keepsGainMap": EncodeOptions(keepsGainMap: false),
             "bitsPerChannel": EncodeOptions(bitsPerChannel: 16),
+            "qualityTarget": EncodeOptions(qualityTarget: QualityTarget(score: 80)),
         ]
         #expect(Set(([EncodeOptions()] + different.values).map(key)).count == different.count + 1)
         #expect(key(EncodeOptions(maximumTotalPixels: 1)) == key(EncodeOptions()))
