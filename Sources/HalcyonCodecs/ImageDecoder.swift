@@ -85,9 +85,9 @@ public protocol ImageDecoder: ImageCoder {
     func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap
 }
 
-/// A decoder that opens libraries, which a worker can do only before it gives up its rights.
+/// A decoder that opens libraries or reads folders, which a worker can do only before it gives up its rights.
 package protocol PreparedDecoder: ImageDecoder {
-    /// Opens them, in a process without other threads.
+    /// Opens and reads them, in a process without other threads.
     func prepare()
 }
 

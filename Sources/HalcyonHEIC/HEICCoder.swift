@@ -68,6 +68,11 @@ package struct HEICCoder: ISOImageDecoder {
     }
 }
 
+extension HEICCoder: PreparedDecoder {
+    /// libheif looks for its plugins.
+    package func prepare() { _ = HEVCDecoder.isRegistered }
+}
+
 extension HEICCoder: DeepImageDecoder {
     package func deepPixels(of data: Data, info: ImageInfo, for format: DeepBitmap.Format) -> DeepPixels? {
         data.withUnsafeBytes { bytes in

@@ -74,8 +74,8 @@ struct HEICFile {
             peak: ISOContentLight.peak(of: ByteReader(bytes), format: .heic))
     }
 
-    /// The profile by which pixels of more than 8 bits are converted before they are rounded: that of PQ and HLG, which would show
-    /// steps.
+    /// The profile by which pixels of more than 8 bits are converted before they are rounded: that of PQ and HLG, which
+    /// would show steps.
     var deepProfile: ColorProfile? {
         guard bitsPerChannel > 8, let profile = colorProfile, profile.resolved.isHighDynamicRange else { return nil }
         return profile
@@ -100,7 +100,10 @@ struct HEICFile {
         {
             throw BitmapError.outOfMemory(bytes: 0)
         }
-        let text = error.message.map { String(cString: $0) } ?? "libheif's error \(error.code.rawValue)"
+        var text = error.message.map { String(cString: $0) } ?? "libheif's error \(error.code.rawValue)"
+        // libheif puts this before the decoder's own words.
+        let prefix = "Decoder plugin generated an error: Unspecified: "
+        if text.hasPrefix(prefix) { text.removeFirst(prefix.count) }
         throw CodecError.damaged(.heic, reason: text)
     }
 }
@@ -118,7 +121,9 @@ final class HEICPixels {
     init(_ file: HEICFile) throws {
         guard let options = heif_decoding_options_alloc() else { throw BitmapError.outOfMemory(bytes: 0) }
         defer { heif_decoding_options_free(options) }
+        guard HEVCDecoder.isRegistered else { throw CodecError.unsupportedFormat(.heic) }
         options.pointee.strict_decoding = 1
+        options.pointee.decoder_id = HEVCDecoder.name.text
         bits = file.bitsPerChannel
         (isMultiplied, deepProfile) = (file.isMultiplied, file.deepProfile)
         // With an 8-bit layout, libheif would truncate the lower bits.

@@ -90,4 +90,14 @@ import Testing
         let error = #expect(throws: CodecError.self) { try registry.encode(image, as: .heic) }
         #expect(error?.code == "processing")
     }
+
+    /// Found by fuzzing: former pictures showed through.
+    @Test func aPictureThatItsSlicesDoNotCoverIsRefused() throws {
+        let data = try Fixture.read("hostile/slice-left-out.heic")
+        for _ in 0..<20 {
+            #expect(throws: CodecError.damaged(.heic, reason: "its H.265 data leaves parts of the picture out")) {
+                try CoderRegistry.standard().decode(data)
+            }
+        }
+    }
 }

@@ -18,6 +18,8 @@ struct DecodeReport: Codable {
         let name: String
         /// `image`, the code of a typed error, or `untyped: ` and what was thrown.
         let outcome: String
+        /// The checksum of all pixels that were decoded; 0 without any.
+        let checksum: UInt
         /// Bytes that the plan, or what the budget lent, came to.
         let reserved: Int
         /// The most bytes that were resident at once beyond those before the step.

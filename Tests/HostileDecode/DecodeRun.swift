@@ -1,3 +1,4 @@
+import CZlib
 import Foundation
 import Halcyon
 import HalcyonCodecs
@@ -39,7 +40,7 @@ struct DecodeRun {
             frameBytes: info?.size.bitmapBytes ?? 0)
     }
 
-    private func step(_ name: String, _ body: (CoderRegistry) throws -> Void) -> DecodeReport.Step {
+    private func step(_ name: String, _ body: (CoderRegistry) throws -> UInt) -> DecodeReport.Step {
         // Free pages of the heap that stay resident would hide what the step takes.
         HeapTrim.after(.max)
         ProcessMemory.resetPeak()
@@ -47,8 +48,9 @@ struct DecodeRun {
         let start = ProcessTime.seconds
         let coders = makeCoders()
         let outcome: String
+        var checksum: UInt = 0
         do {
-            try body(coders)
+            checksum = try body(coders)
             outcome = "image"
         } catch let error as CodecError {
             outcome = error.code
@@ -58,55 +60,69 @@ struct DecodeRun {
             outcome = "untyped: \(error)"
         }
         return DecodeReport.Step(
-            name: name, outcome: outcome, reserved: coders.budget.bytes.maximumReserved,
+            name: name, outcome: outcome, checksum: checksum, reserved: coders.budget.bytes.maximumReserved,
             peak: max(0, ProcessMemory.peak - before), seconds: ProcessTime.seconds - start)
     }
 
-    private func whole(_ coders: CoderRegistry) throws {
+    private func whole(_ coders: CoderRegistry) throws -> UInt {
         try readFrames(of: try coders.decode(data))
     }
 
-    private func small(_ coders: CoderRegistry) throws {
+    private func small(_ coders: CoderRegistry) throws -> UInt {
         try readFrames(of: try coders.decode(data, options: DecodeOptions(target: TargetSize(PixelSize(24, 24)))))
     }
 
     /// To a space that all colours are converted to.
-    private func deep(_ coders: CoderRegistry, target: TargetSize?) throws {
+    private func deep(_ coders: CoderRegistry, target: TargetSize?) throws -> UInt {
         let format = DeepBitmap.Format(.float16, colorSpace: .displayP3)
         let options = DecodeOptions(target: target, firstFrameOnly: true, depth: format)
         let image = try coders.decode(data, options: options)
-        guard image.deepBitmap?.size == image.size else {
+        guard let deep = image.deepBitmap, deep.size == image.size else {
             throw CodecError.damaged(image.info.format, reason: "its deep pixels have another size")
         }
+        return deep.withPixels { Self.checksum($0) }
     }
 
     /// - Throws: the first frame's error behind the whole image's, whose others may be broken.
-    private func readFrames(of image: Image) throws {
-        guard let animation = image.animation else { return }
+    private func readFrames(of image: Image) throws -> UInt {
+        var checksum = image.withPixels { Self.checksum($0) }
+        guard let animation = image.animation else { return checksum }
         for index in 0..<animation.frameCount {
-            guard try animation.frame(at: index).size == animation.size else {
+            let frame = try animation.frame(at: index)
+            guard frame.size == animation.size else {
                 throw CodecError.damaged(image.info.format, reason: "a frame has another size")
             }
+            checksum = frame.withPixels { Self.checksum($0, after: checksum) }
         }
+        return checksum
     }
 
-    private func encode(_ coders: CoderRegistry) throws {
+    private static func checksum(_ pixels: UnsafeRawBufferPointer, after former: UInt = 0) -> UInt {
+        crc32_z(former, pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count)
+    }
+
+    private func encode(_ coders: CoderRegistry) throws -> UInt {
         let image = try coders.decode(data)
         let file = try coders.encode(image, as: image.animation == nil && image.bitmap.isOpaque ? .jpeg : .png)
         guard try coders.probe(file).size == image.size else {
             throw CodecError.encodingFailed(.png, reason: "it has another size")
         }
+        return file.withUnsafeBytes { Self.checksum($0) }
     }
 
     /// In four pieces, with a preview behind each.
-    private func arriving(_ coders: CoderRegistry) throws {
-        guard let decoding = coders.makeProgressive(for: data) else { return }
+    private func arriving(_ coders: CoderRegistry) throws -> UInt {
+        guard let decoding = coders.makeProgressive(for: data) else { return 0 }
         let piece = max(1, data.count / 4)
+        var checksum: UInt = 0
         for start in stride(from: 0, to: data.count, by: piece) {
             try decoding.append(data.dropFirst(start).prefix(piece), context: context)
-            _ = try decoding.preview(context: context)
+            if let preview = try decoding.preview(context: context) {
+                checksum = preview.withPixels { Self.checksum($0, after: checksum) }
+            }
         }
-        _ = try decoding.finish(context: context)
+        let image = try decoding.finish(context: context)
+        return image.withPixels { Self.checksum($0, after: checksum) }
     }
 }
 

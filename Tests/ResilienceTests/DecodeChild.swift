@@ -9,25 +9,29 @@ enum DecodeChild {
     private static let mostEnds = 20
 
     /// A report for each case, in order; one without steps for a case that ended the child.
-    static func run(_ cases: [DecodeCase]) async throws -> [DecodeReport] {
+    ///
+    /// - Parameter filling: with which the C library fills memory that it hands out, but for the bits that it inverts;
+    ///   0 leaves memory as it is.
+    static func run(_ cases: [DecodeCase], filling: UInt8 = 0) async throws -> [DecodeReport] {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         var reports: [DecodeReport] = []
         var ends = 0
         while reports.count < cases.count, ends < mostEnds {
-            let found = try await once(Array(cases.dropFirst(reports.count)), in: folder.url)
+            let found = try await once(Array(cases.dropFirst(reports.count)), in: folder.url, filling)
             reports += found
             if reports.count < cases.count { ends += 1 }
         }
         return reports
     }
 
-    private static func once(_ cases: [DecodeCase], in folder: URL) async throws -> [DecodeReport] {
+    private static func once(_ cases: [DecodeCase], in folder: URL, _ filling: UInt8) async throws -> [DecodeReport] {
         let (input, output) = (folder.appending(path: "cases"), folder.appending(path: "report"))
         let lines = try cases.map { try JSONEncoder().encode($0) }
         try Data(lines.joined(separator: Data("\n".utf8))).write(to: input)
         let program = try TestProgram(
-            Spawn.builtExecutable("HostileDecode"), [input, output].map { $0.path(percentEncoded: false) })
+            Spawn.builtExecutable("HostileDecode"), [input, output].map { $0.path(percentEncoded: false) },
+            environment: ["MALLOC_PERTURB_": "\(filling)"])
         let status = await program.ended()
         let text = try Data(contentsOf: output)
         var reports = text.split(separator: UInt8(ascii: "\n")).compactMap {

@@ -39,6 +39,25 @@ struct DecodeResourceTests {
         #expect(images >= 10)
     }
 
+    /// No picture shows anything of what memory held before: it is the same whatever that is.
+    @Test(arguments: formats)
+    func aDamagedFileShowsNothingOfFormerMemory(_ format: String) async throws {
+        let cases = try Self.files(format).flatMap { path in
+            ([0] + (1...Self.copies / 2).map { 1_000_000 + $0 }).map { DecodeCase(path: path, seed: $0) }
+        }
+        let (one, other) = (
+            try await DecodeChild.run(cases, filling: 0x55), try await DecodeChild.run(cases, filling: 0xAA)
+        )
+        #expect(one.count == cases.count && other.count == cases.count)
+        for (one, other) in zip(one, other) {
+            for (first, second) in zip(one.steps ?? [], other.steps ?? []) {
+                #expect(
+                    first.outcome == second.outcome && first.checksum == second.checksum,
+                    "\(one.decodeCase.name), \(first.name): \(first.outcome), \(second.outcome)")
+            }
+        }
+    }
+
     @Test func aCraftedFileTakesNoMoreThanWasReserved() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)

@@ -21,8 +21,12 @@ public final class TestProgram: Sendable {
 
     /// - Parameters:
     ///   - folder: where it runs; nil for here.
+    ///   - environment: variables beside those of this process.
     ///   - hasOutput: whether its standard output is to be read; it and the errors go nowhere else.
-    public init(_ executable: URL, _ arguments: [String], in folder: URL? = nil, hasOutput: Bool = false) throws {
+    public init(
+        _ executable: URL, _ arguments: [String], in folder: URL? = nil, environment: [String: String] = [:],
+        hasOutput: Bool = false
+    ) throws {
         var ends: [Int32] = [-1, -1]
         if hasOutput, pipe(&ends) != 0 { throw Spawn.Failure(call: "pipe", number: errno) }
         for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -33,7 +37,7 @@ public final class TestProgram: Sendable {
         let placed = folder.map { ["-C", $0.path(percentEncoded: false), path] + arguments }
         id = try Spawn.child(
             placed == nil ? executable : URL(filePath: "/usr/bin/env"), placed ?? arguments,
-            environment: ProcessInfo.processInfo.environment
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }
         ) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
             if hasOutput {

@@ -57,11 +57,12 @@ struct WorkerService {
         tzset()
         // The C library sets up a signal at its first thread.
         _ = try? WorkerThread.run(name: "halcyon-first", stackSize: 1 << 20) {}
-        switch kind {
-        case .plain: break
-        case .fonts: _ = try? coders.decode(Data(Self.drawing.utf8))
-        case .loaders: for case let decoder as any PreparedDecoder in coders.coders { decoder.prepare() }
+        // Only workers that use the system's loaders open them.
+        for case let decoder as any PreparedDecoder in coders.coders
+        where decoder.requiresIsolation == (kind == .loaders) {
+            decoder.prepare()
         }
+        if kind == .fonts { _ = try? coders.decode(Data(Self.drawing.utf8)) }
     }
 
     /// Sends the first message.
