@@ -57,34 +57,29 @@ struct AnswerBytes: Sendable {
     ///   - share: the bound that the bytes count for until they are written, or the body is dropped.
     func body(part: Range<Int>? = nil, share: HeldBytes.Share? = nil) -> ResponseBody {
         switch storage {
-        case .made(let buffer): Self.body(buffer)
+        case .made(let buffer):
+            return Self.body(buffer.readableBytes, share) { range in
+                buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) ?? ByteBuffer()
+            }
         case .original(let data):
-            Self.body(
-                part.map { data[data.startIndex + $0.lowerBound..<data.startIndex + $0.upperBound] } ?? data, share)
+            let start = data.startIndex + (part?.lowerBound ?? 0)
+            return Self.body(part?.count ?? data.count, share) { range in
+                ByteBuffer(bytes: data[start + range.lowerBound..<start + range.upperBound])
+            }
         }
     }
 
-    private static func body(_ data: Data, _ share: HeldBytes.Share?) -> ResponseBody {
-        guard data.count > slice else { return ResponseBody(byteBuffer: ByteBuffer(bytes: data)) }
-        return ResponseBody(contentLength: data.count) { writer in
-            var rest = data
-            while !rest.isEmpty {
-                try await writer.write(ByteBuffer(bytes: rest.prefix(slice)))
-                rest = rest.dropFirst(slice)
+    /// - Parameter bytes: returns a range of the bytes.
+    private static func body(
+        _ count: Int, _ share: HeldBytes.Share?, _ bytes: @escaping @Sendable (Range<Int>) -> ByteBuffer
+    ) -> ResponseBody {
+        guard count > slice else { return ResponseBody(byteBuffer: bytes(0..<count)) }
+        return ResponseBody(contentLength: count) { writer in
+            for start in stride(from: 0, to: count, by: slice) {
+                try await writer.write(bytes(start..<min(start + slice, count)))
             }
             try await writer.finish(nil)
             withExtendedLifetime(share) {}
-        }
-    }
-
-    private static func body(_ buffer: ByteBuffer) -> ResponseBody {
-        guard buffer.readableBytes > slice else { return ResponseBody(byteBuffer: buffer) }
-        return ResponseBody(contentLength: buffer.readableBytes) { writer in
-            var rest = buffer
-            while let part = rest.readSlice(length: min(slice, rest.readableBytes)), part.readableBytes > 0 {
-                try await writer.write(part)
-            }
-            try await writer.finish(nil)
         }
     }
 }
