@@ -62,7 +62,7 @@ final class HEVCPlanes {
             }
             memset(plane + length - 64, 0, 64)
             noise.fill(plane, stride: stride, height: height)
-            de265_set_image_plane(image, Int32(channel), plane, Int32(stride), plane)
+            de265_set_image_plane(image, Int32(channel), plane, Int32(stride * noise.sampleBytes), plane)
             if channel == 0 {
                 lumas[plane] = Luma(width: width, height: height, stride: stride, noise: noise)
             }
@@ -79,8 +79,8 @@ final class HEVCPlanes {
         }
     }
 
-    /// Whether a picture has its memory from here, and slices cover the whole of it: no block of 16 x 16 samples, the smallest that is coded on its own, is
-    /// as it was before.
+    /// Whether a picture has its memory from here, and slices cover the whole of it: no block of 16 x 16 samples, the
+    /// smallest that is coded on its own, is as it was before.
     func isWritten(_ image: OpaquePointer) -> Bool {
         guard let plane = de265_get_image_plane_user_data(image, 0), let luma = lumas[plane] else { return false }
         for top in stride(from: 0, to: luma.height, by: 16) {
