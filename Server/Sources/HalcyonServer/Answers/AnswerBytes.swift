@@ -80,11 +80,25 @@ struct AnswerBytes: Sendable {
     private static func body(_ buffer: ByteBuffer) -> ResponseBody {
         guard buffer.readableBytes > slice else { return ResponseBody(byteBuffer: buffer) }
         return ResponseBody(contentLength: buffer.readableBytes) { writer in
-            var rest = buffer
-            while let part = rest.readSlice(length: min(slice, rest.readableBytes)), part.readableBytes > 0 {
-                try await writer.write(part)
-            }
+            for part in parts(of: buffer) { try await writer.write(part) }
             try await writer.finish(nil)
         }
+    }
+
+    /// The slices of an encoding, all in the same memory; none of an original.
+    var parts: [ByteBuffer] {
+        switch storage {
+        case .made(let buffer): Self.parts(of: buffer)
+        case .original: []
+        }
+    }
+
+    private static func parts(of buffer: ByteBuffer) -> [ByteBuffer] {
+        guard buffer.readableBytes > slice else { return [buffer] }
+        var (rest, parts) = (buffer, [ByteBuffer]())
+        while rest.readableBytes > 0, let part = rest.readSlice(length: min(slice, rest.readableBytes)) {
+            parts.append(part)
+        }
+        return parts
     }
 }
