@@ -277,6 +277,34 @@ import UnixSignals
         }
     }
 
+    /// Whoever is transferred has its place already: those behind it are refused, and it is not.
+    @Test func underALastingLoadATransferHasAPlace() async throws {
+        try await ServerFixture.run {
+            $0.queue.pixels = 1
+            $0.queue.burstTime = .zero
+        } _: { server async throws in
+            let (gate, transfer) = (ScriptedTransportGate(), ScriptedTransportGate())
+            let work = server.application.work
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: transfer)
+            let other = try server.serve("jpeg/baseline-420.jpg", as: "b.jpg")
+            let url = try #require(URL(string: "http://images.test/held"))
+            let key = ImageService.AnswerKey(
+                image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            async let held: Void = work.withPlace(for: key, cost: 1) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            async let first = server.get("/fit-24x24/\(source)")
+            try await server.transport.waitForRequests(1)
+            #expect(try await server.get("/fit-24x24/\(other)").status == 503)
+            #expect(server.transport.requestCount == 1)
+            transfer.open()
+            try await until { work.statistics.waiting == 1 }
+            gate.open()
+            try await held
+            #expect(try await first.status == 200)
+            #expect(try await server.get("/fit-24x24/\(other)").status == 200)
+        }
+    }
+
     /// Sends a request whose source's server says nothing until the gate opens, and waits until that server is asked.
     private func asking(_ server: ServerFixture, _ gate: ScriptedTransportGate) async throws -> (
         connection: LoopbackConnection, source: String

@@ -23,6 +23,21 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         public var refusals = 0
     }
 
+    /// The room for a caller that has asked for it before it knows its cost: until the caller enters, or drops it.
+    public final class Expectation: Sendable {
+        private let queue: CostQueue
+        private let isOpen = Atomic(true)
+
+        fileprivate init(_ queue: CostQueue) { self.queue = queue }
+
+        deinit {
+            if isOpen.load(ordering: .relaxed) { queue.books.withLock { $0.state.endExpecting() } }
+        }
+
+        /// Returns false from the second time on.
+        fileprivate func use() -> Bool { isOpen.exchange(false, ordering: .relaxed) }
+    }
+
     private struct Books {
         var state: CostQueueState<Key>
         var turns: [Int: CheckedContinuation<Void, any Error>] = [:]
@@ -58,9 +73,10 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - key: callers with equal keys have one place together, whose cost is that of the first.
     ///   - cost: at least 1; less counts as 1.
+    ///   - expectation: the room that the caller was promised; nil, the default, is none.
     /// - Throws: `CostQueueRefusal`; `CancellationError`; the errors of the work.
     public nonisolated(nonsending) func withPlace<Value>(
-        for key: Key, cost: Int, priority: RequestPriority = .normal,
+        for key: Key, cost: Int, priority: RequestPriority = .normal, expectation: Expectation? = nil,
         _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         let member = books.withLock { books in
@@ -68,7 +84,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
             return books.members
         }
         try await withTaskCancellationHandler {
-            try await wait(member, key, cost: max(cost, 1), priority)
+            try await wait(member, key, cost: max(cost, 1), priority, expectation)
         } onCancel: {
             end(member, throwing: CancellationError())
         }
@@ -76,31 +92,36 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         return try await work()
     }
 
-    /// Refuses a caller whose cost is not known yet, and who would do something in vain before it asks for a place.
+    /// Makes room for a caller whose cost is not known yet, and who does something first that would be in vain without a place.
     ///
-    /// - Throws: `CostQueueRefusal` if a place of the average cost of all others would be refused now.
-    public func check() throws(CostQueueRefusal) {
+    /// - Throws: `CostQueueRefusal` if a place of the average cost of all others, behind those that are expected, would be refused
+    ///   now.
+    public func expect() throws(CostQueueRefusal) -> Expectation {
         let now = time.now
         let refusal = books.withLock { books in
             let refusal = books.state.refusal(at: now)
-            if refusal != nil { books.refusals += 1 }
+            if refusal == nil { books.state.expect() } else { books.refusals += 1 }
             return refusal
         }
         if let refusal { throw refusal }
+        return Expectation(self)
     }
 
     /// Whether a caller with this key has a place or waits for one.
     func has(_ key: Key) -> Bool { books.withLock { $0.state.has(key) } }
 
     private nonisolated(nonsending) func wait(
-        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority
+        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority, _ expectation: Expectation?
     ) async throws {
         let now = time.now
         try await withCheckedThrowingContinuation { turn in
             let result: Result<Void, any Error>? = books.withLock { books in
                 // A cancellation that comes later finds the continuation.
                 if Task.isCancelled { return .failure(CancellationError()) }
-                switch books.state.enter(member, key, cost: cost, priority: priority, at: now) {
+                let isExpected = expectation?.use() ?? false
+                switch books.state.enter(
+                    member, key, cost: cost, priority: priority, at: now, isExpected: isExpected)
+                {
                 case .admitted: return .success(())
                 case .refused(let refusal):
                     books.refusals += 1

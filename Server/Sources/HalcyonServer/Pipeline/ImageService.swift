@@ -127,8 +127,9 @@ final class ImageService: Sendable {
     private func attempt(
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
+        var expectation: CostQueue<AnswerKey>.Expectation?
         let facts = try await originals.facts(at: address) {
-            if !job.raw { try work.check() }
+            if !job.raw { expectation = try work.expect() }
         }
         let part = try await trimmed(job, facts, address)
         let (marks, others) = try await watermarks(of: job)
@@ -143,7 +144,7 @@ final class ImageService: Sendable {
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
         let (request, key) = request(for: plan, facts, address)
         let place = ImageAnswer.Place(request: request, encoding: plan.encoding, key: key)
-        let bytes = try await bytes(at: place, cost: plan.cost, facts, address, isStored: isStored)
+        let bytes = try await bytes(at: place, cost: plan.cost, facts, address, expectation, isStored: isStored)
         return ImageAnswer(
             bytes: bytes, format: plan.format(of: bytes), isOriginal: false, facts: facts, others: others,
             place: isStored ? place : nil)
@@ -273,13 +274,16 @@ final class ImageService: Sendable {
     }
 
     private func bytes(
-        at place: ImageAnswer.Place, cost: Int, _ facts: SourceFacts, _ address: Originals.Address, isStored: Bool
+        at place: ImageAnswer.Place, cost: Int, _ facts: SourceFacts, _ address: Originals.Address,
+        _ expectation: CostQueue<AnswerKey>.Expectation?, isStored: Bool
     ) async throws -> AnswerBytes {
         if let known = answers.value(for: place.key) { return known }
         let kept = await kept(at: place)
         try Task.checkCancellation()
         if let kept { return kept }
-        let made = try await worked(place.request, facts, address, as: place.encoding, cost: cost) {
+        let made = try await worked(
+            place.request, facts, address, as: place.encoding, cost: cost, expectation: expectation
+        ) {
             [pipeline] in try await pipeline.encodedImage(for: $0, as: place.encoding)
         }
         return isStored ? remembered(made, at: place) : AnswerBytes(made: made)
@@ -290,12 +294,13 @@ final class ImageService: Sendable {
     /// A place is never held while the source's server is waited for: bytes that no cache has any more are fetched before, and held.
     private func worked<Value: Sendable>(
         _ request: ImageRequest, _ facts: SourceFacts, _ address: Originals.Address,
-        as encoding: ImageEncoding = .original, cost: Int, _ body: @Sendable (ImageRequest) async throws -> Value
+        as encoding: ImageEncoding = .original, cost: Int, expectation: CostQueue<AnswerKey>.Expectation? = nil,
+        _ body: @Sendable (ImageRequest) async throws -> Value
     ) async throws -> Value {
         let key = AnswerKey(image: pipeline.key(for: request), encoding: encoding)
         do {
             return try await originals.holding(facts) {
-                try await work.withPlace(for: key, cost: cost) { try await body(request) }
+                try await work.withPlace(for: key, cost: cost, expectation: expectation) { try await body(request) }
             }
         } catch  where Originals.Failure(error) == .notKept {
             var (held, again) = (facts, request)
