@@ -10,12 +10,14 @@ public struct PreviewOptions: Hashable, Sendable {
     /// preview.
     public var blursFirstScans = false
 
-    /// Whether the previews of a JPEG begin with the thumbnail in its EXIF data, enlarged to the size of the image, on which
-    /// the rows are drawn as they arrive, and the thumbnail of a HEIC or AVIF is its preview. False by default: a program that edits a picture may leave the thumbnail as it was.
+    /// Whether the previews of a JPEG begin with the thumbnail in its EXIF data, enlarged to the size of the image, on
+    /// which the rows are drawn as they arrive, and the thumbnail of a HEIC or AVIF is its preview. False by default: a
+    /// program that edits a picture may leave the thumbnail as it was.
     ///
-    /// It is there with the first few KiB of a JPEG, and somewhere in the first megabyte of others. A thumbnail of another aspect ratio than the picture's is not shown, as
-    /// those with black bars have, nor is one of more than 512 pixels a side. Cost: decoding and enlarging it, and the memory
-    /// of one more bitmap of the image's size until the rows cover it.
+    /// It is there with the first few KiB of a JPEG, and somewhere in the first megabyte of others. A thumbnail of
+    /// another aspect ratio than the picture's is not shown, as those with black bars have, nor is one of more than 512
+    /// pixels a side. Cost: decoding and enlarging it, and the memory of one more bitmap of the image's size until the
+    /// rows cover it.
     public var showsEmbeddedThumbnail = false
 
     /// Creates the default options.

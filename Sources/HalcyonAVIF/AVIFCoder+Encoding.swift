@@ -14,8 +14,8 @@ extension AVIFCoder: ImageEncoder {
 
     package func writesMetadata(_ format: ImageFormat) -> Bool { true }
 
-    /// Writes 8-bit AVIF, or deep pixels with 10 or 12 bits, at a quality, or losslessly, with alpha if any pixel is not opaque; at most 65,536 pixels
-    /// a side, and no more in all than libavif's default limit.
+    /// Writes 8-bit AVIF, or deep pixels with 10 or 12 bits, at a quality, or losslessly, with alpha if any pixel is
+    /// not opaque; at most 65,536 pixels a side, and no more in all than libavif's default limit.
     ///
     /// Below a quality of 0.9, colour has half the resolution (4:2:0). The encode cannot be cancelled once libavif
     /// has started.

@@ -74,8 +74,8 @@ struct HEICFile {
             peak: ISOContentLight.peak(of: ByteReader(bytes), format: .heic))
     }
 
-    /// The profile by which pixels of more than 8 bits are converted before they are rounded: that of PQ and HLG, which would show
-    /// steps.
+    /// The profile by which pixels of more than 8 bits are converted before they are rounded: that of PQ and HLG, which
+    /// would show steps.
     var deepProfile: ColorProfile? {
         guard bitsPerChannel > 8, let profile = colorProfile, profile.resolved.isHighDynamicRange else { return nil }
         return profile

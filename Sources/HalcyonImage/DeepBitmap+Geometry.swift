@@ -4,9 +4,9 @@ import HalcyonSystem
 extension DeepBitmap {
     /// Returns the part that `geometry` names, scaled to its size, as `Bitmap.resampled` does.
     ///
-    /// The values are averaged in floating point and rounded once: those of `.uint16` are within 1 of 65,535 of the same
-    /// calculation with real numbers, in linear light within 2, and those of `.float16` within a step of theirs. Memory beyond the result: up to
-    /// 112 rows at 16 bytes a pixel, and in linear light a table of 256 KiB.
+    /// The values are averaged in floating point and rounded once: those of `.uint16` are within 1 of 65,535 of the
+    /// same calculation with real numbers, in linear light within 2, and those of `.float16` within a step of theirs.
+    /// Memory beyond the result: up to 112 rows at 16 bytes a pixel, and in linear light a table of 256 KiB.
     ///
     /// - Parameter part: the part within which it is done, as if no pixels surrounded it; nil for all.
     /// - Throws: `BitmapError.invalidSource` if the part is empty or not inside the bitmap, and other `BitmapError`s;

@@ -9,6 +9,23 @@ import Testing
     let key = DiskFixture.key
     let data = DiskFixture.data
 
+    /// Some changes find the entry staged, others on the disk.
+    @Test func changesOfOneEntryLoseNoneOfEachOther() async throws {
+        let fixture = DiskFixture()
+        await withTaskGroup { group in
+            for number in UInt8(0)..<64 {
+                group.addTask {
+                    await fixture.cache.changeMetadata(for: key, expiration: .never) { ($0 ?? Data()) + [number] }
+                }
+                if number.isMultiple(of: 8) { group.addTask { await fixture.cache.flush() } }
+            }
+        }
+        await fixture.cache.changeMetadata(for: key, expiration: .never) { _ in nil }
+        await fixture.cache.flush()
+        let metadata = try #require(await fixture.secondCache().entry(for: key)?.metadata)
+        #expect(metadata.sorted() == Array(0..<64))
+    }
+
     @Test func stagedEntryIsReadableBeforeItIsWritten() async throws {
         let fixture = DiskFixture()
         fixture.files.hold(.write)

@@ -50,8 +50,8 @@ import Testing
         for part in 0..<parts {
             let cut = data.prefix(data.count * part / parts)
             do {
-                // Only what stands behind the pixels may be missing: end marks, later frames, metadata, what fills a BMP's rows up, the sensor's
-                // values.
+                // Only what stands behind the pixels may be missing: end marks, later frames, metadata, what fills a
+                // BMP's rows up, the sensor's values.
                 let image = try registry.decode(cut)
                 #expect(image.bitmap.bytes == whole, "\(part)/\(parts)")
                 let hasMore = fixture.frames > 1 || fixture.file.contains("-behind")

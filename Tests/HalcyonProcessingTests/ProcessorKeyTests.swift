@@ -83,7 +83,8 @@ import Testing
         let size = PixelSize(3, 4)
         var all: [any ImageProcessor] = [
             .resize(to: size), .resize(to: PixelSize(4, 3)), .resize(to: PixelSize(3, 5)),
-            .resize(to: size, upscale: true),
+            .resize(to: size, upscale: true), .resize(to: size, sharpening: 0.5), .resize(to: size, sharpening: 1),
+            .resize(to: size, light: .linear, sharpening: 0.5),
             .crop(to: size), .crop(to: PixelSize(4, 3)), .crop(to: size, anchorX: 0), .crop(to: size, anchorY: 0),
             .crop(to: size, anchorX: 0.5.nextUp), .crop(PixelRect(x: 0, y: 0, width: 3, height: 4)),
             .crop(PixelRect(x: 1, y: 0, width: 3, height: 4)), .crop(PixelRect(x: 0, y: 1, width: 3, height: 4)),

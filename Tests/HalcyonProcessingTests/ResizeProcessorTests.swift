@@ -81,6 +81,35 @@ import Testing
         }
     }
 
+    @Test(arguments: ResizeMode.allCases) func sharpeningComesAfterAReduction(mode: ResizeMode) throws {
+        let (source, box) = (try noise(48, 32), PixelSize(20, 20))
+        let plain = try source.processed(by: .resize(to: box, mode: mode))
+        let expected = try plain.processed(by: .sharpen(amount: 0.5, radius: 0.6))
+        let sharp = try source.processed(by: .resize(to: box, mode: mode, sharpening: 0.5))
+        #expect(sharp.bytes == expected.bytes)
+        #expect(sharp.bytes != plain.bytes)
+        // In a run of cuts and turns, at its place.
+        let turned: [any ImageProcessor] = [
+            .flip(.horizontal), .resize(to: box, mode: mode, sharpening: 0.5), .invert,
+        ]
+        let steps: [any ImageProcessor] = [
+            .flip(.horizontal), .resize(to: box, mode: mode), .sharpen(amount: 0.5, radius: 0.6), .invert,
+        ]
+        #expect(try source.processed(by: turned).bytes == (try source.processed(by: steps)).bytes)
+    }
+
+    @Test(arguments: [PixelSize(48, 32), PixelSize(96, 64), PixelSize(48, 16), PixelSize(24, 64)])
+    func whatDoesNotBecomeSmallerOnBothSidesIsNotSharpened(box: PixelSize) throws {
+        let source = try noise(48, 32)
+        let plain = try source.processed(by: .resize(to: box, mode: .stretch, upscale: true))
+        let sharp = try source.processed(by: .resize(to: box, mode: .stretch, upscale: true, sharpening: 1))
+        #expect(sharp.bytes == plain.bytes)
+    }
+
+    @Test(arguments: [-0.1, 100.1, .infinity, .nan]) func amountsThatSharpenNothingAreRefused(amount: Double) throws {
+        expectInvalidArgument(ResizeProcessor.resize(width: 2, sharpening: amount), try noise(4, 4))
+    }
+
     @Test func cancelledWorkEnds() throws {
         let cancelled = WorkContext(isCancelled: { true })
         let source = try noise(40, 40)

@@ -16,6 +16,8 @@ import Testing
         ("resize=120x80:stretch:upscale", .resize(to: PixelSize(120, 80), mode: .stretch, upscale: true)),
         ("resize=120x80:nearest", .resize(to: PixelSize(120, 80), filter: .nearest)),
         ("resize=120x", .resize(width: 120)),
+        ("resize=120x80:fill:sharpen=0.5", .resize(to: PixelSize(120, 80), mode: .fill, sharpening: 0.5)),
+        ("resize=sharpen=1:x80", .resize(height: 80, sharpening: 1)),
         ("resize=upscale:120x:area", .resize(width: 120, upscale: true, filter: .area)),
         ("resize=120x80:linear", .resize(to: PixelSize(120, 80), light: .linear)),
         (

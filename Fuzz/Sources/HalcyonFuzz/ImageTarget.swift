@@ -33,7 +33,8 @@ struct ImageTarget: FuzzTarget {
         for pieces in [2, 7] { feed(data, pieces: pieces) }
     }
 
-    /// Decodes the whole input with all frames, whose sizes must be the declared one, then encodes it and probes the file.
+    /// Decodes the whole input with all frames, whose sizes must be the declared one, then encodes it and probes the
+    /// file.
     private func decodeAll(_ data: Data) {
         guard let image = try? coders.decode(data, options: DecodeOptions(limits: limits)) else { return }
         precondition(image.size == image.info.size)
@@ -47,7 +48,8 @@ struct ImageTarget: FuzzTarget {
         precondition(info.size == image.size)
     }
 
-    /// Decodes a region with its gain map and its colours as stored, encodes it with its profile and its orientation, and decodes the file.
+    /// Decodes a region with its gain map and its colours as stored, encodes it with its profile and its orientation,
+    /// and decodes the file.
     private func cutOut(_ data: Data) {
         let options = DecodeOptions(
             region: PixelRect(x: 1, y: 1, width: 7, height: 6), color: .asStored, firstFrameOnly: true, limits: limits,
@@ -94,8 +96,8 @@ struct ImageTarget: FuzzTarget {
         }
     }
 
-    /// Feeds the input in pieces, as it would arrive; the final image must equal that of a decode. A PNG that arrives is read by
-    /// libpng, most whole ones without.
+    /// Feeds the input in pieces, as it would arrive; the final image must equal that of a decode. A PNG that arrives
+    /// is read by libpng, most whole ones without.
     private func feed(_ data: Data, pieces: Int) {
         let options = DecodeOptions(limits: limits)
         guard let decoding = coders.makeProgressive(for: data, options: options, showsThumbnail: pieces > 2) else {

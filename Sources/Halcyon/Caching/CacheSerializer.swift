@@ -114,10 +114,10 @@ extension CacheSerializer where Self == DefaultCacheSerializer {
 /// A serializer that keeps every finished image in one format, whatever its source's format. A source that the image does not
 /// show unchanged keeps its own bytes.
 ///
-/// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with alpha
-/// in a JPEG, or an animation in a format without frames. A vector image, and one of more than 8 bits, keeps its source's bytes, and so does
-/// one whose source has a gain map unless it is kept as JPEG with the map. One of 8 bits is kept in the colours that it was decoded to: sRGB
-/// also of wider colours, and of PQ and HLG.
+/// An image that the format cannot hold is kept as PNG, so that no image comes back with less than was stored: one with
+/// alpha in a JPEG, or an animation in a format without frames. A vector image, and one of more than 8 bits, keeps its
+/// source's bytes, and so does one whose source has a gain map unless it is kept as JPEG with the map. One of 8 bits is
+/// kept in the colours that it was decoded to: sRGB also of wider colours, and of PQ and HLG.
 public struct FixedFormatCacheSerializer: CacheSerializer, Hashable {
     /// The format in which images are kept if it can hold them.
     public let format: ImageFormat

@@ -221,14 +221,15 @@ extension KeyedHash {
 
 extension ImageKey {
     /// The steps from the source's bytes to the image: the decode, and the processors after it. A leading resize becomes part
-    /// of the decode, which then reads no more of the image than it needs.
+    /// of the decode, which then reads no more of the image than it needs; its sharpening stays a processor.
     var steps: (decode: DecodeOptions, processors: [any ImageProcessor]) {
         guard decode.target == nil, let resize = processors.first as? ResizeProcessor, resize.filter == .lanczos
         else { return (decode, processors) }
         var options = decode
         options.target = TargetSize(
             resize.size, mode: resize.mode, upscale: resize.upscale, light: resize.light)
-        return (options, Array(processors.dropFirst()))
+        let sharpening = ReductionSharpening(of: resize, in: decode.region).map { [$0] } ?? []
+        return (options, sharpening + processors.dropFirst())
     }
 
     /// The decode options for the finished image on disk, which already has its size and region.

@@ -5,10 +5,10 @@ import HalcyonImage
 /// The pixels of a finished image as the disk keeps them: not encoded, so that they are read at the speed of memory, which is
 /// six times as fast as a PNG.
 ///
-/// The bytes are a header of 24 bytes, the ICC profile of the pixels, if they have one, and the rows from top to bottom, with
-/// three bytes a pixel if all are opaque, otherwise four. An image with a gain map has it behind them: a header of 16 bytes, its metadata
-/// as ISO 21496-1 has them, its rows, and its ICC profile, if it has one. Numbers are little-endian. Only finished entries of a cache are read
-/// in this way: bytes from a server never are.
+/// The bytes are a header of 24 bytes, the ICC profile of the pixels, if they have one, and the rows from top to
+/// bottom, with three bytes a pixel if all are opaque, otherwise four. An image with a gain map has it behind them: a
+/// header of 16 bytes, its metadata as ISO 21496-1 has them, its rows, and its ICC profile, if it has one. Numbers are
+/// little-endian. Only finished entries of a cache are read in this way: bytes from a server never are.
 struct StoredBitmap {
     private static let magic = Array("HALCYON\u{1}".utf8)
     private static let magicWithGainMap = Array("HALCYON\u{2}".utf8)

@@ -16,18 +16,21 @@ struct FormerSeals {
     var key: CacheKey { imageKey.formerSealsKey }
 
     func all() async -> [String] {
-        guard let entry = await disk?.peek(key) else { return [] }
-        return String(decoding: entry.metadata, as: UTF8.self).split(separator: "\n").map(String.init)
+        await disk?.peek(key).map { Self.seals(in: $0.metadata) } ?? []
     }
 
     /// Adds the seal that the disk has had until now.
     func add(_ seal: String) async {
-        guard let disk else { return }
-        let former = await all()
-        guard !former.contains(seal) else { return }
-        let text = (former + [seal]).suffix(Self.limit).joined(separator: "\n")
-        await disk.stage(Data(), metadata: Data(text.utf8), for: key, expiration: .never)
+        await disk?.changeMetadata(for: key, expiration: .never) { metadata in
+            let former = metadata.map(Self.seals) ?? []
+            guard !former.contains(seal) else { return nil }
+            return Data((former + [seal]).suffix(Self.limit).joined(separator: "\n").utf8)
+        }
     }
 
     func remove() async { await disk?.remove(key) }
+
+    private static func seals(in metadata: Data) -> [String] {
+        String(decoding: metadata, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
 }

@@ -50,9 +50,10 @@ public struct ImageEncoding: Hashable, Sendable {
 
     /// This encoding or another one, whichever has the smaller file; the former if they are equal.
     ///
-    /// Give both the same `EncodeOptions.qualityTarget`, so that the smaller file looks as good as the larger one. A format that cannot hold
-    /// the image is left out, unless it is the only one; an error of options or of a format that no coder writes fails the encoding. All
-    /// callers of one source share the result, which is kept as any other. `EncodedImage.mediaType` tells which it is.
+    /// Give both the same `EncodeOptions.qualityTarget`, so that the smaller file looks as good as the larger one. A
+    /// format that cannot hold the image is left out, unless it is the only one; an error of options or of a format
+    /// that no coder writes fails the encoding. All callers of one source share the result, which is kept as any other.
+    /// `EncodedImage.mediaType` tells which it is.
     ///
     /// The source's own bytes are compared with nothing: of `original` and `transcoded`, the result is this one. Cost: both encodes, one
     /// after the other.

@@ -92,8 +92,8 @@ public struct ImageRequest: Equatable, Sendable {
     ///
     /// A preview is made each time that the number of bytes has doubled or an interval has passed, 150 ms unless
     /// `ImagePipeline.Configuration.previews` has another one. It is decoded at the request's size and processed as the
-    /// image will be, as long as all previews together cost no more than one and a half decodes. The bytes are held twice until the last has arrived. There are no previews if the `DecodeBudget`
-    /// has no memory free for them.
+    /// image will be, as long as all previews together cost no more than one and a half decodes. The bytes are held
+    /// twice until the last has arrived. There are no previews if the `DecodeBudget` has no memory free for them.
     public var wantsPreviews: Bool {
         get { storage.values.wantsPreviews }
         set { values.wantsPreviews = newValue }

@@ -262,8 +262,8 @@ extension DiskCache {
 }
 
 extension DiskCache.State {
-    /// Returns whether a scan is due: after the limit was lowered; at first, since the remains of earlier runs are unknown; and again after every
-    /// thirty-second of the limit that was written, since other processes may write too.
+    /// Returns whether a scan is due: after the limit was lowered; at first, since the remains of earlier runs are
+    /// unknown; and again after every thirty-second of the limit that was written, since other processes may write too.
     fileprivate func isScanDue(limit: Int, now: Date) -> Bool {
         if isTrimRequested { return true }
         guard let lastScan else { return statistics.writes > 0 }

@@ -18,6 +18,8 @@ public final class DiskCache: Sendable {
     let timeSource: TimeSource
     let threads: ThreadPool
     let state: Lock<State>
+    /// Held by the thread that reads an entry to write it anew.
+    private let rewriting = Lock(())
 
     struct State {
         var statistics = Statistics()
@@ -94,8 +96,8 @@ public final class DiskCache: Sendable {
 
     /// Returns the entry for a key; nil if there is none, if it has expired, or if the task is cancelled first.
     ///
-    /// Staged entries are returned at once, and so are entries of at most 128 KiB that the kernel has in memory. The access is recorded and extends the entry's expiration, at most once a
-    /// minute.
+    /// Staged entries are returned at once, and so are entries of at most 128 KiB that the kernel has in memory. The
+    /// access is recorded and extends the entry's expiration, at most once a minute.
     /// - Parameter extending: the effect of the access on the entry's expiration; nil, the default, is the configuration's.
     public func entry(for key: CacheKey, extending: ExpirationExtension? = nil) async -> CacheEntry? {
         await entry(for: key, extending: extending, ticket: WorkTicket())
@@ -209,6 +211,21 @@ public final class DiskCache: Sendable {
         return try await threads.run { [self] _ in
             try written(0) {
                 try store.update(key, metadata: metadata, replacing: former, expiration: expiration, now: now)
+            }
+        }
+    }
+
+    /// Stages an entry of metadata alone that is made from its former one, one such change at a time in this process.
+    ///
+    /// - Parameter change: returns the new metadata; nil leaves the entry as it is. Nil is given if there is none.
+    package func changeMetadata(
+        for key: CacheKey, expiration: StorageExpiration, _ change: @escaping @Sendable (Data?) -> Data?
+    ) async {
+        await perform { [self] in
+            rewriting.withLock { _ in
+                let staged = staging.write(for: key).map { isCurrent($0.contents) ? $0.contents.entry() : nil }
+                guard let metadata = change((staged ?? peekOnDisk(for: key))?.metadata) else { return }
+                stageIfRoom(Data(), metadata: metadata, for: key, expiration: expiration)
             }
         }
     }

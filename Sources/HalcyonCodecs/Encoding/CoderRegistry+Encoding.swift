@@ -6,13 +6,14 @@ extension CoderRegistry {
     /// Encodes an image, including all frames of an animation if the format supports animation.
     ///
     /// An animation reserves the memory of its decoder and its encoder from the `budget` once for all frames; an image
-    /// with a profile reserves the memory of its conversion, and a search for a score that of its comparisons. This thread waits for the reservation while others hold
-    /// too much.
+    /// with a profile reserves the memory of its conversion, and a search for a score that of its comparisons. This
+    /// thread waits for the reservation while others hold too much.
     ///
     /// - Parameter format: the format to write; nil for `defaultFormat(for:)`.
-    /// - Throws: `CodecError.unsupportedFormat` if no encoder writes the format; `.encodingFailed`, also for a quality that
-    ///   is not from 0 to 1, and if the lowest quality still exceeds `maximumBytes`; `.limitExceeded` for an animation of more than `maximumTotalPixels`, or
-    ///   one that needs more than the whole budget; `CancellationError`.
+    /// - Throws: `CodecError.unsupportedFormat` if no encoder writes the format; `.encodingFailed`, also for a quality
+    ///   that is not from 0 to 1, and if the lowest quality still exceeds `maximumBytes`; `.limitExceeded` for an
+    ///   animation of more than `maximumTotalPixels`, or one that needs more than the whole budget;
+    ///   `CancellationError`.
     public func encode(
         _ image: Image, as format: ImageFormat? = nil, options: EncodeOptions = EncodeOptions(),
         context: WorkContext = .uncancellable

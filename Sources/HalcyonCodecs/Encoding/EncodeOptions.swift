@@ -51,8 +51,9 @@ public struct EncodeOptions: Hashable, Sendable {
     /// nor has a HEIC of more than 5:2. Some 4 KB; false by default.
     public var embedsThumbnail: Bool
 
-    /// Whether a JPEG of an image with a gain map (`Image.gainMap`) has the map as well, in a better quality than the picture. Other
-    /// formats are written without, and so is a JPEG that is within `maximumBytes` only without. True by default; an image has none unless its decode was asked for it.
+    /// Whether a JPEG of an image with a gain map (`Image.gainMap`) has the map as well, in a better quality than the
+    /// picture. Other formats are written without, and so is a JPEG that is within `maximumBytes` only without. True by
+    /// default; an image has none unless its decode was asked for it.
     public var keepsGainMap: Bool
 
     /// The maximum number of pixels of all frames of an animation together. An animation with more is refused before
@@ -60,7 +61,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// has no effect on the bytes of a file.
     public var maximumTotalPixels: Int
 
-    /// The score by which the quality is found, in the place of `quality`. Nil, the default, looks for none. A lossless encoding ignores it.
+    /// The score by which the quality is found, in the place of `quality`. Nil, the default, looks for none. A lossless
+    /// encoding ignores it.
     ///
     /// The quality of an animation is found with its first frame. Where the file has more than `maximumBytes`, the quality is reduced as
     /// that says. More than 8 bits a channel have no score, nor has a format that nothing decodes: encoding fails

@@ -32,7 +32,8 @@ struct WorkerQuestion {
         number = file.workers.nextNumber()
     }
 
-    /// The most bytes behind the pixels: durations, a profile if colours are not converted, and a gain map; a file that is rewritten has no pixels.
+    /// The most bytes behind the pixels: durations, a profile if colours are not converted, and a gain map; a file that
+    /// is rewritten has no pixels.
     var mostExtraBytes: Int {
         if let transcode { return transcode.workingBytes }
         guard work == .decode || work == .preview else { return 0 }

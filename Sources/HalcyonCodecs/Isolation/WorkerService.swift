@@ -145,7 +145,8 @@ struct WorkerService {
         return request.mostBytes == 0 ? .image(image) : .planned(PlanFacts(plan), image)
     }
 
-    /// Whether the pixels, the durations and a gain map fit into the windows, and no profile comes behind them, whose length only the decode tells.
+    /// Whether the pixels, the durations and a gain map fit into the windows, and no profile comes behind them, whose
+    /// length only the decode tells.
     private static func fits(_ plan: DecodePlan, _ result: ResultWriter) -> Bool {
         let pixels = plan.finalSize.bitmapBytes.adding(plan.depth == nil ? 0 : 2, times: plan.finalSize.bitmapBytes)
         let beside = (plan.gainMap?.size.bitmapBytes ?? 0).adding(8, times: plan.info.frameCount)

@@ -18,10 +18,12 @@ public struct DecodeOptions: Hashable, Sendable {
     /// The format of pixels of 16 bits a channel that the image has beside its `bitmap` (`Image.deepBitmap`). Nil, the default, makes
     /// none.
     ///
-    /// They come from all bits of PNG, AVIF, HEIC, JPEG XL and of TIFF in grey and RGB, in one decode with the pixels of 8 bits, and are converted
-    /// to the colour space that the format names, whatever `color` says of the others; size, region and light apply to both. A source of 8 bits, and one of which a coder
-    /// delivers no more, has its values times 257. For an animation there are none, unless `firstFrameOnly` is set, nor are there any
-    /// in previews. A thumbnail in the file is not used, and no finished image is kept on disk: it is made again from its source.
+    /// They come from all bits of PNG, AVIF, HEIC, JPEG XL and of TIFF in grey and RGB, in one decode with the pixels
+    /// of 8 bits, and are converted to the colour space that the format names, whatever `color` says of the others;
+    /// size, region and light apply to both. A source of 8 bits, and one of which a coder delivers no more, has its
+    /// values times 257. For an animation there are none, unless `firstFrameOnly` is set, nor are there any in
+    /// previews. A thumbnail in the file is not used, and no finished image is kept on disk: it is made again from its
+    /// source.
     ///
     /// Cost: 8 bytes for each pixel of the stored image, which is decoded as a whole, and 10 to 130 ns for each that is converted to
     /// another space, most to PQ.

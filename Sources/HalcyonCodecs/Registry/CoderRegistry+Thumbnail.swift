@@ -4,9 +4,10 @@ import HalcyonSystem
 
 /// The thumbnail that a file has of its own picture, as far as its header proves that it is one.
 ///
-/// Refused are a thumbnail of another aspect ratio than the picture's, one that is larger than the picture, one of
-/// more than 512 pixels a side, and any of a picture with alpha, which thumbnails do not have. Many cameras write 160x120 pixels with black bars whatever the picture's shape is: the bars
-/// are not recorded anywhere, and a crop by the ratio alone would cut into thumbnails of an earlier, uncropped picture.
+/// Refused are a thumbnail of another aspect ratio than the picture's, one that is larger than the picture, one of more
+/// than 512 pixels a side, and any of a picture with alpha, which thumbnails do not have. Many cameras write 160x120
+/// pixels with black bars whatever the picture's shape is: the bars are not recorded anywhere, and a crop by the ratio
+/// alone would cut into thumbnails of an earlier, uncropped picture.
 struct EmbeddedThumbnail {
     /// The maximum of both sides. The standard has 160x120; a segment of 64 KiB could declare 65,535 a side.
     private static let maximumSide = 512

@@ -5,7 +5,8 @@ extension [any ImageProcessor] {
     /// Whether all processors do with a gain map as they do with its image. The others drop it.
     package var keepGainMap: Bool {
         flattened.allSatisfy {
-            ($0 as? any GeometricProcessor)?.geometryStep != nil || $0 is ResizeProcessor || $0 is CropProcessor
+            ($0 as? any GeometricProcessor)?.geometryStep != nil || ($0 as? ResizeProcessor)?.sharpening == 0
+                || $0 is CropProcessor
         }
     }
 

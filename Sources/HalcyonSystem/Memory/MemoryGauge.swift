@@ -1,5 +1,3 @@
-import CHalcyonSystem
-
 /// A reading of how near this process's control groups are to their memory limits.
 ///
 /// A limit applies to all processes of a group, so each ancestor's limit counts, against what all its members use. Memory that
@@ -64,19 +62,5 @@ struct MemoryGauge: Sendable {
             if words.count == 2, words[0] == name { return Int(words[1]) }
         }
         return nil
-    }
-}
-
-/// A function that returns free pages of the heap to the system.
-///
-/// glibc keeps memory that a library has freed, and its threshold grows with the size of the freed blocks: in a container, a
-/// few decodes that use tens of megabytes in a library would stay resident for good.
-package enum HeapTrim {
-    private static let minimumBytes = 4 << 20
-
-    /// Trims the heap after work that used this many bytes of it; below 4 MiB it does nothing, since a trim costs about a
-    /// millisecond.
-    package static func after(_ bytes: Int) {
-        if bytes >= minimumBytes { halcyon_trim_heap() }
     }
 }

@@ -47,6 +47,18 @@ struct RenewalClaimTests {
         Task { try await machine.pipeline.response(for: url) }
     }
 
+    /// Starts a load on two machines: the server has been asked by the first one, for which the second one waits.
+    private func loads(
+        of machines: [PipelineFixture]
+    ) async throws -> (first: Task<ImageResponse, any Error>, second: Task<ImageResponse, any Error>) {
+        let former = transport.requestCount
+        let first = load(machines[0])
+        try await transport.waitForRequests(former + 1)
+        let second = load(machines[1])
+        try await store.waitForWaiters(1)
+        return (first, second)
+    }
+
     @Test(arguments: [true, false]) func oneProcessAsksAndTheOthersFindWhatItHasRenewed(disk: Bool) async throws {
         let machines = try await machines(3, disk: disk)
         let former = transport.requestCount
@@ -65,10 +77,7 @@ struct RenewalClaimTests {
             try TestFiles.data("png/1x1.png"), headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""])
         let machines = try await machines(2, then: changed)
         let former = transport.requestCount
-        let first = load(machines[0])
-        try await transport.waitForRequests(former + 1)
-        let second = load(machines[1])
-        try await store.waitForWaiters(1)
+        let (first, second) = try await loads(of: machines)
         gate.open()
         #expect(try await first.value.image.size == PixelSize(1, 1))
         #expect(try await second.value.image.size == PixelSize(1, 1))
@@ -78,10 +87,7 @@ struct RenewalClaimTests {
     @Test func anotherOneAsksIfTheFirstGivesUp() async throws {
         let machines = try await machines(2)
         let former = transport.requestCount
-        let first = load(machines[0])
-        try await transport.waitForRequests(former + 1)
-        let second = load(machines[1])
-        try await store.waitForWaiters(1)
+        let (first, second) = try await loads(of: machines)
         first.cancel()
         try await transport.waitForRequests(former + 2)
         gate.open()

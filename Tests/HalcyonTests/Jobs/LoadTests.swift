@@ -74,6 +74,34 @@ import Testing
         #expect(response.metrics.decode != nil)
     }
 
+    /// The decode of a part, and the frames of an animation, are sharpened as separate steps would.
+    @Test(arguments: ["jpeg/baseline-444.jpg", "gif/animated.gif"]) func aReductionInTheDecodeIsSharpened(
+        file: String
+    ) async throws {
+        let fixture = PipelineFixture()
+        let url = try fixture.serve(file)
+        func bitmaps(_ box: PixelSize, _ region: PixelRect?, _ processors: [any ImageProcessor]) async throws
+            -> [[UInt8]]
+        {
+            let request = ImageRequest(url, processors: processors, decode: DecodeOptions(region: region))
+            let image = try await fixture.pipeline.image(for: request)
+            #expect(image.size == box)
+            let second = try image.animation.map { try $0.frame(at: 1) }
+            return [image.bitmap, second ?? image.bitmap].map { $0.withPixels { Array($0) } }
+        }
+        for (box, region) in [(PixelSize(6, 4), nil), (PixelSize(6, 4), PixelRect(x: 1, y: 1, width: 8, height: 8))] {
+            let plain = try await bitmaps(box, region, [.resize(to: box, mode: .stretch)])
+            let sharp = try await bitmaps(box, region, [.resize(to: box, mode: .stretch, sharpening: 0.5)])
+            let steps: [any ImageProcessor] = [.resize(to: box, mode: .stretch), .sharpen(amount: 0.5, radius: 0.6)]
+            #expect(try await bitmaps(box, region, steps) == sharp)
+            #expect(plain != sharp)
+        }
+        // The part is no larger than the box.
+        let (box, region) = (PixelSize(8, 8), PixelRect(x: 1, y: 1, width: 8, height: 8))
+        let plain = try await bitmaps(box, region, [.resize(to: box, mode: .stretch)])
+        #expect(try await bitmaps(box, region, [.resize(to: box, mode: .stretch, sharpening: 0.5)]) == plain)
+    }
+
     @Test(arguments: ["file", "data URL", "data"]) func localSourcesNeedNoNetworkAndLeaveTheDiskAlone(
         kind: String
     ) async throws {

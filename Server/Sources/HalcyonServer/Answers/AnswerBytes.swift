@@ -57,48 +57,38 @@ struct AnswerBytes: Sendable {
     ///   - share: the bound that the bytes count for until they are written, or the body is dropped.
     func body(part: Range<Int>? = nil, share: HeldBytes.Share? = nil) -> ResponseBody {
         switch storage {
-        case .made(let buffer): Self.body(buffer)
+        case .made(let buffer):
+            return Self.body(buffer.readableBytes, share) { range in
+                buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) ?? ByteBuffer()
+            }
         case .original(let data):
-            Self.body(
-                part.map { data[data.startIndex + $0.lowerBound..<data.startIndex + $0.upperBound] } ?? data, share)
+            let start = data.startIndex + (part?.lowerBound ?? 0)
+            return Self.body(part?.count ?? data.count, share) { range in
+                ByteBuffer(bytes: data[start + range.lowerBound..<start + range.upperBound])
+            }
         }
     }
 
-    private static func body(_ data: Data, _ share: HeldBytes.Share?) -> ResponseBody {
-        guard data.count > slice else { return ResponseBody(byteBuffer: ByteBuffer(bytes: data)) }
-        return ResponseBody(contentLength: data.count) { writer in
-            var rest = data
-            while !rest.isEmpty {
-                try await writer.write(ByteBuffer(bytes: rest.prefix(slice)))
-                rest = rest.dropFirst(slice)
-            }
+    /// - Parameter bytes: returns a range of the bytes.
+    private static func body(
+        _ count: Int, _ share: HeldBytes.Share?, _ bytes: @escaping @Sendable (Range<Int>) -> ByteBuffer
+    ) -> ResponseBody {
+        guard count > slice else { return ResponseBody(byteBuffer: bytes(0..<count)) }
+        return ResponseBody(contentLength: count) { writer in
+            for range in ranges(count) { try await writer.write(bytes(range)) }
             try await writer.finish(nil)
             withExtendedLifetime(share) {}
         }
     }
-
-    private static func body(_ buffer: ByteBuffer) -> ResponseBody {
-        guard buffer.readableBytes > slice else { return ResponseBody(byteBuffer: buffer) }
-        return ResponseBody(contentLength: buffer.readableBytes) { writer in
-            for part in parts(of: buffer) { try await writer.write(part) }
-            try await writer.finish(nil)
-        }
-    }
-
     /// The slices of an encoding, all in the same memory; none of an original.
     var parts: [ByteBuffer] {
-        switch storage {
-        case .made(let buffer): Self.parts(of: buffer)
-        case .original: []
+        guard case .made(let buffer) = storage else { return [] }
+        return Self.ranges(buffer.readableBytes).compactMap { range in
+            buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count)
         }
     }
 
-    private static func parts(of buffer: ByteBuffer) -> [ByteBuffer] {
-        guard buffer.readableBytes > slice else { return [buffer] }
-        var (rest, parts) = (buffer, [ByteBuffer]())
-        while rest.readableBytes > 0, let part = rest.readSlice(length: min(slice, rest.readableBytes)) {
-            parts.append(part)
-        }
-        return parts
+    private static func ranges(_ count: Int) -> [Range<Int>] {
+        stride(from: 0, to: count, by: slice).map { start in start..<min(start + slice, count) }
     }
 }

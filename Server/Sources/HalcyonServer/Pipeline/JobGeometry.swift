@@ -4,9 +4,10 @@ import ImageURLs
 /// The geometry of a job for a source of known size: the part that is used, the size that it is scaled to, the part that remains of
 /// that, and the room around it. All of it is whole pixels, and follows from sizes alone.
 ///
-/// The rules are imgproxy's: a crop before the resize, in the picture as it is turned and mirrored; a picture that is not enlarged keeps its size
-/// and reduces the ratio of device pixels instead; fractions of an offset count against the side of the picture that is cut; sides
-/// are rounded half up, places half to even. Those of thumbor's URLs are in `JobGeometry+Thumbor.swift`.
+/// The rules are imgproxy's: a crop before the resize, in the picture as it is turned and mirrored; a picture that is
+/// not enlarged keeps its size and reduces the ratio of device pixels instead; fractions of an offset count against the
+/// side of the picture that is cut; sides are rounded half up, places half to even. Those of thumbor's URLs are in
+/// `JobGeometry+Thumbor.swift`.
 struct JobGeometry: Hashable {
     /// The part of the upright source; nil is all of it.
     var part: PixelRect?

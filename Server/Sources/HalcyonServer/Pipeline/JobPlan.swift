@@ -46,9 +46,8 @@ struct JobPlan: Sendable {
             job, source: upright, trimmed: trimmed, orientation: turns.isEmpty ? info.orientation : .up,
             isVector: info.isVector)
         try Self.check(geometry.scaled, configuration.answer)
-        addGeometry(geometry, of: job, from: upright, undoing: turns)
-        let sharpening = info.isVector ? 0 : Self.sharpening(of: job, geometry, upright, configuration.answer)
-        if sharpening > 0 { processors.append(.sharpen(amount: sharpening, radius: Self.sharpeningRadius)) }
+        let sharpening = Self.sharpening(of: job, configuration.answer)
+        addGeometry(geometry, of: job, from: upright, undoing: turns, sharpening: sharpening)
         var steps = JobSteps(job: job, geometry: geometry, watermarks: watermarks)
         try steps.addAll()
         processors += steps.processors
@@ -129,22 +128,20 @@ struct JobPlan: Sendable {
     }
 
     private mutating func addGeometry(
-        _ geometry: JobGeometry, of job: ImageJob, from source: PixelSize, undoing turns: [any ImageProcessor]
+        _ geometry: JobGeometry, of job: ImageJob, from source: PixelSize, undoing turns: [any ImageProcessor],
+        sharpening: Double
     ) {
-        let used = geometry.chosen ?? geometry.part?.size ?? source
         if turns.isEmpty, geometry.chosen == nil {
-            // Part of the decode, which reads a JPEG at about the size that is needed.
+            // Part of the decode, as is a resize that comes first: it reads a JPEG at about the size that is needed.
             decode.region = geometry.part
-            if geometry.scaled != used {
-                decode.target = TargetSize(geometry.scaled, mode: .stretch, upscale: true)
-            }
         } else {
             processors = turns
             if let part = geometry.part { processors.append(.crop(part)) }
             if let chosen = geometry.chosen { processors.append(.smartCrop(to: chosen)) }
-            if geometry.scaled != used {
-                processors.append(.resize(to: geometry.scaled, mode: .stretch, upscale: true))
-            }
+        }
+        if geometry.scaled != geometry.chosen ?? geometry.part?.size ?? source {
+            processors.append(
+                .resize(to: geometry.scaled, mode: .stretch, upscale: true, sharpening: sharpening))
         }
         if job.quarterTurns != 0 { processors.append(.rotate(degrees: Double(job.quarterTurns * 90))) }
         if job.flip.horizontal { processors.append(.flip(.horizontal)) }
@@ -154,24 +151,15 @@ struct JobPlan: Sendable {
         }
     }
 
-    /// The deviation of the blur, in pixels of the result: about that of the filter that scales.
-    private static let sharpeningRadius = 0.6
-
-    /// Returns the amount by which a reduction is sharpened.
-    private static func sharpening(
-        of job: ImageJob, _ geometry: JobGeometry, _ source: PixelSize, _ configuration: ServerConfiguration.Answer
-    ) -> Double {
-        let used = geometry.chosen ?? geometry.part?.size ?? source
+    /// Returns the amount by which a reduction is sharpened, unless the URL sharpens by itself.
+    private static func sharpening(of job: ImageJob, _ configuration: ServerConfiguration.Answer) -> Double {
         let sharpensItself = job.effects.contains { effect in
             switch effect {
             case .sharpen, .unsharp: true
             default: false
             }
         }
-        guard !sharpensItself, geometry.scaled.width < used.width, geometry.scaled.height < used.height else {
-            return 0
-        }
-        return Double(configuration.sharpening) / 100
+        return sharpensItself ? 0 : Double(configuration.sharpening) / 100
     }
 
     /// Returns the turns that bring an upright picture back to the orientation that it is stored in.

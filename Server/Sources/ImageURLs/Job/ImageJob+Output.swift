@@ -22,7 +22,8 @@ extension ImageJob {
     public struct Output: Sendable, Hashable {
         /// `nil`, by the client's `Accept` and the source, by default.
         public var format: Format?
-        /// Whether the result is the smallest of the files in the formats that the client takes. `false` by default; a `format` counts more.
+        /// Whether the result is the smallest of the files in the formats that the client takes. `false` by default; a
+        /// `format` counts more.
         public var isSmallest = false
         /// 1...100. `nil`, that of `formatQuality` or of the server (80), by default.
         public var quality: Int?

@@ -12,8 +12,8 @@
 ///   cuts without a resize. A side that is left out (`fit-320x`) follows. `enlarge` lets small pictures grow.
 /// - the part that stays: `center`, `top`, `bottom`, `left`, `right`, `top-left`, `top-right`, `bottom-left`,
 ///   `bottom-right`, `smart`, or `focus-X-Y`, both 0...1.
-/// - format: `jpeg`, `png`, `webp`, `avif`, `jxl`, `gif`, `heic`, `tiff`, `bmp`, `best` for the smallest; quality: `q80`, or `ssim-85` for the one
-///   of that score; most bytes: `max-20000`.
+/// - format: `jpeg`, `png`, `webp`, `avif`, `jxl`, `gif`, `heic`, `tiff`, `bmp`, `best` for the smallest; quality:
+///   `q80`, or `ssim-85` for the one of that score; most bytes: `max-20000`.
 /// - screens: `dpr2`, a factor of all lengths.
 /// - work: `blur-S` and `sharpen-S` (sigma), `pixelate-N`, `rotate-A` (multiples of 90, clockwise), `mirror`, `flip` (upside
 ///   down), `trim` or `trim-N` (tolerance), `pad-N`, `extend`, `bg-RRGGBB`.

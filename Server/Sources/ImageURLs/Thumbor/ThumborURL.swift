@@ -4,10 +4,11 @@
 ///         [[adaptive-][full-]fit-in/][[-]<W>x[-]<H>/][left|center|right/][top|middle|bottom/][smart/]
 ///         [filters:<name>(<arguments>):<name>(<arguments>)/]<source>
 ///
-/// Each part is optional, and their order is fixed. A side is a number, `orig`, or 0 or nothing for one that follows; a minus
-/// mirrors. A signature has 28 characters; without a key each of them is taken, and no other text. The source, and the filters as a whole, are percent-decoded once; a source without a scheme gets the configured
-/// one. A query is ignored. Stricter than thumbor, which leaves out what it does not understand: a filter that is unknown or
-/// has an argument that is not valid is an error, and so are `debug` and `meta`.
+/// Each part is optional, and their order is fixed. A side is a number, `orig`, or 0 or nothing for one that follows; a
+/// minus mirrors. A signature has 28 characters; without a key each of them is taken, and no other text. The source,
+/// and the filters as a whole, are percent-decoded once; a source without a scheme gets the configured one. A query is
+/// ignored. Stricter than thumbor, which leaves out what it does not understand: a filter that is unknown or has an
+/// argument that is not valid is an error, and so are `debug` and `meta`.
 public struct ThumborURL: ImageURLGrammar {
     public struct Configuration: Sendable {
         /// The scheme of sources that state none, as thumbor's loaders. `http` by default; `nil` leaves them as they are, for

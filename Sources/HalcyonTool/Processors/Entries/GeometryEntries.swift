@@ -23,8 +23,9 @@ enum GeometryEntries {
             WebP is then decoded in full, since its own reduction averages sRGB.
             """,
         forms: [
-            "resize=WxH[:fit|fill|stretch][:upscale][:linear][:FILTER]", "resize=Wx[:upscale][:linear][:FILTER]",
-            "resize=xH[:upscale][:linear][:FILTER]",
+            "resize=WxH[:fit|fill|stretch][:upscale][:linear][:FILTER][:sharpen=AMOUNT]",
+            "resize=Wx[:upscale][:linear][:FILTER][:sharpen=AMOUNT]",
+            "resize=xH[:upscale][:linear][:FILTER][:sharpen=AMOUNT]",
         ],
         brief: "resize=WxH[:fit|fill|stretch]",
         parts: [
@@ -42,21 +43,32 @@ enum GeometryEntries {
                 "Averages amounts of light in place of the values of sRGB, for fine details of strong contrast. Off by default."
             ),
             .init("FILTER", "filter", "The filter: `nearest`, `area`, `bilinear` or `lanczos`, the default."),
+            .init(
+                "sharpen=AMOUNT", "sharpening",
+                """
+                Sharpens what becomes smaller on both sides, by an amount from 0, the default, to 100. `sharpen=0.5` gives a \
+                thumbnail the edges that its source has.
+                """
+            ),
         ],
         example: "resize=80x80:fill", call: ".resize(to: PixelSize(80, 80), mode: .fill)"
     ) { parts in
         let upscale = parts.take(word: "upscale")
         let light: ResizeLight = parts.take(word: "linear") ? .linear : .encoded
         let filter: ResizeFilter = parts.take(PartReader.word) ?? .lanczos
+        let sharpening = parts.take("sharpen", PartReader.number) ?? 0
         if let width = parts.take(PartReader.width) {
-            return .resize(width: width, upscale: upscale, filter: filter, light: light)
+            return .resize(
+                width: width, upscale: upscale, filter: filter, light: light, sharpening: sharpening)
         }
         if let height = parts.take(PartReader.height) {
-            return .resize(height: height, upscale: upscale, filter: filter, light: light)
+            return .resize(
+                height: height, upscale: upscale, filter: filter, light: light, sharpening: sharpening)
         }
         let size = try parts.require("WxH", SizeArgument.size)
         let mode: ResizeMode = parts.take(PartReader.word) ?? .fit
-        return .resize(to: size, mode: mode, upscale: upscale, filter: filter, light: light)
+        return .resize(
+            to: size, mode: mode, upscale: upscale, filter: filter, light: light, sharpening: sharpening)
     }
 
     private static let crop = ProcessorEntry(
