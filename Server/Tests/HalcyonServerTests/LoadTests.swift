@@ -425,12 +425,28 @@ import UnixSignals
 enum LargePicture {
     /// A BMP of 24 bits, all black.
     static func bitmap(width: Int, height: Int) -> Data {
-        let row = (width * 3 + 3) / 4 * 4
+        let count = (width * 3 + 3) / 4 * 4 * height
+        return head(width: width, height: height, count) + Data(count: count)
+    }
+
+    /// A BMP of 24 bits that no format makes shorter.
+    static func noise(width: Int, height: Int) -> Data {
+        let count = (width * 3 + 3) / 4 * 4 * height
+        var state: UInt64 = 88_172_645_463_325_252
+        let words = (0..<(count + 7) / 8).map { _ -> UInt64 in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        return head(width: width, height: height, count) + words.withUnsafeBytes { Data($0.prefix(count)) }
+    }
+
+    private static func head(width: Int, height: Int, _ count: Int) -> Data {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         var data = Data("BM".utf8)
-        data += little(54 + row * height, 4) + little(0, 4) + little(54, 4) + little(40, 4) + little(width, 4)
-        data += little(height, 4) + little(1, 2) + little(24, 2) + little(0, 4) + little(row * height, 4)
-        data += little(2835, 4) + little(2835, 4) + little(0, 8)
-        return data + Data(count: row * height)
+        data += little(54 + count, 4) + little(0, 4) + little(54, 4) + little(40, 4) + little(width, 4)
+        data += little(height, 4) + little(1, 2) + little(24, 2) + little(0, 4) + little(count, 4)
+        return data + little(2835, 4) + little(2835, 4) + little(0, 8)
     }
 }

@@ -76,9 +76,9 @@ final class LoopbackConnection: Sendable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Reads one answer, and leaves the connection open for the next.
-    func answer(to method: String = "GET") throws -> HTTPAnswer {
-        var data = Data()
+    /// Reads one answer, of which some bytes may have been received, and leaves the connection open for the next.
+    func answer(to method: String = "GET", after first: Data = Data()) throws -> HTTPAnswer {
+        var data = first
         while true {
             if let (answer, _) = try Self.answer(to: method, in: data) { return answer }
             let more = try receive()

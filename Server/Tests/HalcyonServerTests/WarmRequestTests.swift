@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UnixSignals
 
 @testable import HalcyonServer
 
@@ -134,6 +135,112 @@ struct WarmRequestTests {
             #expect(text.contains("halcyon_server_response_bytes_total \(4 * first[0].body.count)\n"))
             #expect(text.contains("halcyon_server_request_duration_seconds_count 4\n"))
             #expect(text.contains("halcyon_server_requests_running 0\n"))
+        }
+    }
+}
+
+/// Answers that no socket holds: a request is under way until its client has taken them.
+@Suite(.timeLimit(.minutes(5)))
+struct LongWarmRequestTests {
+    private static let side = 1700
+
+    /// Runs a server that has answered a request before.
+    private func run(
+        memory: Int = 64 << 20, signals: [UnixSignal] = [], idleTimeout: Duration = .seconds(60),
+        writeTimeout: Duration = .seconds(60),
+        _ body: @escaping @Sendable (ServerFixture, String, Data) async throws -> Void
+    ) async throws {
+        try await ServerFixture.run(signals: signals) {
+            $0.cache.memoryBytes = memory
+            ($0.http.idleTimeout, $0.http.writeTimeout) = (idleTimeout, writeTimeout)
+        } _: { server async throws in
+            let source = "http://images.test/noise.bmp"
+            let noise = LargePicture.noise(width: Self.side, height: Self.side)
+            try server.answer(source, with: .data(noise, headers: ["Cache-Control": "max-age=600"]))
+            let path = "/fit-\(Self.side)x\(Self.side),png/\(source)"
+            let bytes = try await server.get(path).body
+            let kept = server.application.keptAnswers
+            while memory == 0, server.application.keptAnswers == kept { _ = try await server.get(path) }
+            // More than the kernel holds for one connection.
+            #expect(bytes.count > 8 << 20)
+            try await body(server, path, bytes)
+        }
+    }
+
+    /// Asks for a path and takes the first bytes of the answer.
+    private func begin(_ path: String, _ server: ServerFixture) async throws -> (LoopbackConnection, Data) {
+        let port = server.port
+        return try await blocking {
+            let connection = try LoopbackConnection(port: port, receiveBuffer: 4096)
+            try connection.send(LoopbackConnection.head(path))
+            return (connection, try connection.receive())
+        }
+    }
+
+    /// Whether the rest of an answer comes whole.
+    private func isWhole(_ connection: LoopbackConnection, _ first: Data, _ body: Data) async throws -> Bool {
+        let answer = try await blocking { try connection.answer(after: first) }
+        return answer.status == 200 && answer.body == body
+    }
+
+    @Test(arguments: [0, 64 << 20])
+    func aClientThatSendsNoMoreGetsAllOfThem(memory: Int) async throws {
+        try await run(memory: memory) { server, path, body in
+            let port = server.port
+            for count in 1...2 {
+                let answers = try await blocking {
+                    let connection = try LoopbackConnection(port: port, receiveBuffer: 4096)
+                    try connection.send(String(repeating: LoopbackConnection.head(path), count: count))
+                    connection.endSending()
+                    return try connection.answersUntilClose()
+                }
+                #expect(answers.count == count && answers.allSatisfy { $0.status == 200 && $0.body == body })
+            }
+        }
+    }
+
+    @Test func aConnectionIsNotIdleBeforeItsAnswerIsTaken() async throws {
+        try await run(idleTimeout: .seconds(1)) { server, path, body in
+            let (connection, first) = try await begin(path, server)
+            // Connections that are idle since then are closed, one after the other.
+            for _ in 0..<2 { try await blocking { try LoopbackConnection(port: server.port).waitForClose() } }
+            #expect(try await isWhole(connection, first, body))
+            try await blocking { try connection.waitForClose() }
+        }
+    }
+
+    @Test func theServerStopsAfterTheAnswersThatItSends() async throws {
+        try await run(signals: [.sigwinch]) { server, path, body in
+            let (connection, first) = try await begin(path, server)
+            kill(getpid(), SIGWINCH)
+            try await until { (try? LoopbackConnection(port: server.port)) == nil }
+            #expect(try await isWhole(connection, first, body))
+            try await blocking { try connection.waitForClose() }
+        }
+    }
+
+    @Test func aClientThatTakesNoneIsLeft() async throws {
+        try await run(writeTimeout: .seconds(2)) { server, path, _ in
+            let (connection, _) = try await begin(path, server)
+            try await blocking { try connection.waitForClose() }
+            #expect(try await server.get("/health").status == 200)
+        }
+    }
+
+    /// A connection has its next request behind a long answer, whoever answers that.
+    @Test func requestsWaitBehindALongAnswer() async throws {
+        try await run { server, path, body in
+            let new = path.replacing("fit-\(Self.side)x\(Self.side)", with: "fit-9x9")
+            let port = server.port
+            let answers = try await blocking {
+                let connection = try LoopbackConnection(port: port, receiveBuffer: 4096)
+                for path in [path, new, new, path] { try connection.send(LoopbackConnection.head(path)) }
+                try connection.send(LoopbackConnection.head("/nothing", ["Connection": "close"]))
+                return try connection.answersUntilClose()
+            }
+            #expect(answers.map(\.status) == [200, 200, 200, 200, 404])
+            #expect(answers.first?.body == body && answers.dropFirst(3).first?.body == body)
+            #expect(try answers.dropFirst().first?.image().size.width == 9)
         }
     }
 }

@@ -80,6 +80,7 @@ struct AnswerBytes: Sendable {
             withExtendedLifetime(share) {}
         }
     }
+
     /// The slices of an encoding, all in the same memory; none of an original.
     var parts: [ByteBuffer] {
         guard case .made(let buffer) = storage else { return [] }

@@ -25,11 +25,21 @@ final class WarmRequests: ChannelDuplexHandler, RemovableChannelHandler {
         case answering(WarmResponse)
         /// An answer is looked for behind the memory.
         case looking
+        /// An answer is written, and the client has not taken all of it.
+        case sending
+
+        /// Whether what comes from the client waits.
+        var holds: Bool {
+            switch self {
+            case .passing, .answering: false
+            case .looking, .sending: true
+            }
+        }
     }
 
     private let responder: ServerResponder
     private var state = State.passing
-    /// Parts and events that have come while an answer is looked for.
+    /// Parts and events that have come while an answer is looked for or sent.
     private var waiting: [Inbound] = []
     /// The requests that were passed on and are not answered yet.
     private var unanswered = 0
@@ -53,21 +63,20 @@ final class WarmRequests: ChannelDuplexHandler, RemovableChannelHandler {
         take(.failure(error), context)
     }
 
-    /// While an answer is looked for, nothing is read behind the next request, so that what waits is bounded.
+    /// While an answer is looked for or sent, nothing is read behind the next request, so that what waits is bounded.
     func read(context: ChannelHandlerContext) {
-        if case .looking = state, waiting.count > 1 { isReadDue = true } else { context.read() }
+        if state.holds, waiting.count > 1 { isReadDue = true } else { context.read() }
     }
 
     private func take(_ inbound: Inbound, _ context: ChannelHandlerContext) {
         switch (inbound, state) {
-        case (_, .looking): waiting.append(inbound)
+        case (_, .looking), (_, .sending): waiting.append(inbound)
         case (.part(.head(let request)), .passing):
             if !begin(request, context) { pass(request, context) }
         // A body has no part in the answer.
         case (.part(.body), .answering): break
         case (.part(.end), .answering(let response)):
-            state = .passing
-            write(response, context)
+            send(response, context)
         case (.part(let part), _): context.fireChannelRead(wrapInboundOut(part))
         case (.event(let event), _): context.fireUserInboundEventTriggered(event)
         case (.failure(let error), _): context.fireErrorCaught(error)
@@ -111,21 +120,40 @@ final class WarmRequests: ChannelDuplexHandler, RemovableChannelHandler {
             state = .passing
             pass(request, context)
         }
+        replay(context)
+    }
+
+    /// Takes what has waited, up to the next request that has something wait.
+    private func replay(_ context: ChannelHandlerContext) {
         let came = waiting
         waiting = []
         for inbound in came { take(inbound, context) }
         context.fireChannelReadComplete()
-        if case .looking = state { return }
-        if isReadDue {
+        if isReadDue, !state.holds {
             isReadDue = false
             context.read()
         }
     }
 
-    private func write(_ response: WarmResponse, _ context: ChannelHandlerContext) {
-        context.write(wrapOutboundOut(.head(response.head)), promise: nil)
-        for part in response.body { context.write(wrapOutboundOut(.body(part)), promise: nil) }
+    /// Writes an answer, whose end waits until the connection has none of its bytes any more: with the end, the handlers before this
+    /// one take the request for answered, and may close the connection at once.
+    private func send(_ response: WarmResponse, _ context: ChannelHandlerContext) {
+        state = .sending
+        let taken = context.eventLoop.makePromise(of: Void.self)
+        context.write(wrapOutboundOut(.head(response.head)), promise: response.body.isEmpty ? taken : nil)
+        for part in response.body.dropLast() { context.write(wrapOutboundOut(.body(part)), promise: nil) }
+        if let last = response.body.last { context.write(wrapOutboundOut(.body(last)), promise: taken) }
+        context.flush()
+        // It is called here, before anything else is read, if the client has taken all.
+        taken.futureResult.assumeIsolated().whenComplete { [self] result in
+            if case .success = result { sent(context) } else { context.close(promise: nil) }
+        }
+    }
+
+    private func sent(_ context: ChannelHandlerContext) {
+        state = .passing
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        if isReadDue || !waiting.isEmpty { replay(context) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
