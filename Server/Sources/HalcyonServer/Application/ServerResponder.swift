@@ -35,11 +35,13 @@ struct ServerResponder: HTTPResponder {
 
     // MARK: - Requests that have been answered before
 
-    /// Returns the request as one that has been answered before; nil for all others, and for the last one of a connection.
+    /// Returns the request as one that has been answered before; nil for all others, for the last one of a connection, and for one
+    /// with a body, whose answer does not wait for that.
     func warm(_ request: HTTPRequest) -> WarmRequest? {
-        guard request.method == .get || request.method == .head, request.headerFields[.connection] == nil else {
-            return nil
-        }
+        let fields = request.headerFields
+        guard request.method == .get || request.method == .head, fields[.connection] == nil,
+            fields[.transferEncoding] == nil, fields[.expect] == nil, fields[.contentLength] ?? "0" == "0"
+        else { return nil }
         return handler.recipe(for: request).map { WarmRequest(responder: self, request: request, recipe: $0) }
     }
 

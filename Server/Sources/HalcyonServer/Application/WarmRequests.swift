@@ -73,8 +73,6 @@ final class WarmRequests: ChannelDuplexHandler, RemovableChannelHandler {
         case (_, .looking), (_, .sending): waiting.append(inbound)
         case (.part(.head(let request)), .passing):
             if !begin(request, context) { pass(request, context) }
-        // A body has no part in the answer.
-        case (.part(.body), .answering): break
         case (.part(.end), .answering(let response)):
             send(response, context)
         case (.part(let part), _): context.fireChannelRead(wrapInboundOut(part))
