@@ -50,7 +50,9 @@ struct ServerResponder: HTTPResponder {
         let span = tracer.startSpan(
             Self.spanName, context: Self.parent(request.headerFields, tracer), ofKind: .server, at: warm.began)
         defer { span.end() }
-        let response = handler.response(found, to: request, since: warm.clock)
+        let response = ServiceContext.withValue(span.context) {
+            handler.response(found, to: request, since: warm.clock)
+        }
         span.attributes[Self.statusAttribute] = response.head.status.code
         return response
     }
