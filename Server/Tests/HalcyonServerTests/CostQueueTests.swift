@@ -145,17 +145,19 @@ import Testing
             return refusal
         }
         _ = queue.enter(1, "a", cost: 10, priority: .normal, at: start)
-        // One will work, and one will wait.
-        #expect(expects() == nil)
+        // Whoever would work at once is refused for nobody who may come.
+        for _ in 0..<9 { #expect(expects() == nil) }
+        for _ in 0..<9 { queue.endExpecting() }
+        #expect(queue.enter(2, "b", cost: 10, priority: .normal, at: start) == .admitted)
+        // One will wait alone.
         #expect(expects() == nil)
         #expect(expects() == .overloaded)
         queue.endExpecting()
         #expect(expects() == nil)
-        #expect(queue.enter(2, "b", cost: 10, priority: .normal, at: start, isExpected: true) == .admitted)
-        #expect(expects() == .overloaded)
         #expect(queue.enter(3, "c", cost: 10, priority: .normal, at: start) == .waits)
         #expect(queue.enter(4, "d", cost: 1, priority: .normal, at: start) == .refused(.overloaded))
         // Room that was promised stays.
+        queue.endExpecting()
         #expect(queue.enter(5, "e", cost: 10, priority: .normal, at: start, isExpected: true) == .waits)
         #expect(queue.expectedCount == 0)
         #expect(queue.leave(1) == [3])
@@ -168,7 +170,21 @@ import Testing
         _ = queue.enter(1, "a", cost: .max, priority: .normal, at: start)
         queue.expect()
         queue.expect()
-        #expect(queue.refusal(at: start) == .expensive)
+        #expect(queue.refusal(at: start) == .overloaded)
+    }
+
+    /// The cost of all that waits bounds what waits, not what may come.
+    @Test func thoseThatAreExpectedMakeNothingExpensive() {
+        var queue = CostQueueState<String>(
+            limits: CostQueueLimits(
+                working: 10, waitingCount: 9, waitingCost: 20, waitingTime: .seconds(60), standingCost: 1000))
+        _ = queue.enter(1, "a", cost: 10, priority: .normal, at: start)
+        for _ in 0..<9 { queue.expect() }
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(2, "b", cost: 10, priority: .normal, at: start)
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(3, "c", cost: 1, priority: .normal, at: start)
+        #expect(queue.enter(4, "d", cost: 10, priority: .normal, at: start) == .refused(.expensive))
     }
 
     @Test func whoLeavesMakesRoomForThoseBehind() {
@@ -276,20 +292,26 @@ import Testing
             limits: CostQueueLimits(
                 working: 1, waitingCount: 9, waitingCost: 9, waitingTime: .seconds(60), standingCost: 0),
             time: ManualClock().timeSource)
-        // One would work, and one would wait alone.
-        var rooms = [try queue.expect(), try queue.expect()]
+        let gate = ScriptedTransportGate()
+        async let held: Void = queue.withPlace(for: "held", cost: 1) { try await gate.wait() }
+        try await until { queue.statistics.working == 1 }
+        // One would wait alone.
+        var rooms = [try queue.expect()]
         #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
-        rooms.removeLast()
-        rooms.append(try queue.expect())
+        #expect(throws: CostQueueRefusal.overloaded) { try queue.check() }
+        rooms = []
+        try queue.check()
+        rooms = [try queue.expect()]
+        gate.open()
+        try await held
         for _ in 0..<2 {
             // The second time it is nobody's room.
             try await queue.withPlace(for: "a", cost: 1, expectation: rooms[0]) {
-                _ = #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
+                let other = try queue.expect()
+                #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
+                withExtendedLifetime(other) {}
             }
         }
-        rooms = []
-        rooms = [try queue.expect(), try queue.expect()]
-        #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
     }
 
     @Test func manyCallersNeverWorkMoreThanTheBound() async throws {

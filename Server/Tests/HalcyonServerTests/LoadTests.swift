@@ -305,6 +305,37 @@ import UnixSignals
         }
     }
 
+    /// Transfers with a host that says nothing take no room from those that would work at once.
+    @Test func aHostThatSaysNothingTakesNoWorkFromOthers() async throws {
+        try await ServerFixture.run {
+            ($0.queue.transfers, $0.queue.pixels, $0.queue.burstTime) = (32, 1_000_000, .zero)
+        } _: { server async throws in
+            let (gate, silent, work) = (ScriptedTransportGate(), ScriptedTransportGate(), server.application.work)
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let url = try #require(URL(string: "http://images.test/held"))
+            let key = ImageService.AnswerKey(
+                image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            async let held: Void = work.withPlace(for: key, cost: 300_000) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<8 {
+                    var answer = ScriptedTransport.Answer.data(try ServerFixture.fixture("jpeg/baseline-420.jpg"))
+                    answer.headGate = silent
+                    try server.answer("http://silent.test/\(number)", with: answer)
+                    group.addTask { try await server.get("/fit-24x24/http://silent.test/\(number)").status }
+                }
+                try await server.transport.waitForRequests(8)
+                #expect(try await server.get("/fit-24x24/\(source)").status == 200)
+                silent.open()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [Int](repeating: 200, count: 8))
+            gate.open()
+            try await held
+            #expect(work.statistics.refusals == 0)
+        }
+    }
+
     /// Sends a request whose source's server says nothing until the gate opens, and waits until that server is asked.
     private func asking(_ server: ServerFixture, _ gate: ScriptedTransportGate) async throws -> (
         connection: LoopbackConnection, source: String

@@ -92,19 +92,28 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         return try await work()
     }
 
-    /// Makes room for a caller whose cost is not known yet, and who does something first that would be in vain without a place.
+    /// Refuses a caller whose cost is not known yet, and who would wait in vain before it asks for a place.
     ///
     /// - Throws: `CostQueueRefusal` if a place of the average cost of all others, behind those that are expected, would be refused
     ///   now.
+    public func check() throws(CostQueueRefusal) { try check(expects: false) }
+
+    /// Makes room for a caller whose cost is not known yet, and who does something first that would be in vain without a place.
+    ///
+    /// - Throws: as `check` does.
     public func expect() throws(CostQueueRefusal) -> Expectation {
+        try check(expects: true)
+        return Expectation(self)
+    }
+
+    private func check(expects: Bool) throws(CostQueueRefusal) {
         let now = time.now
         let refusal = books.withLock { books in
             let refusal = books.state.refusal(at: now)
-            if refusal == nil { books.state.expect() } else { books.refusals += 1 }
+            if refusal != nil { books.refusals += 1 } else if expects { books.state.expect() }
             return refusal
         }
         if let refusal { throw refusal }
-        return Expectation(self)
     }
 
     /// Whether a caller with this key has a place or waits for one.
@@ -119,6 +128,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
                 // A cancellation that comes later finds the continuation.
                 if Task.isCancelled { return .failure(CancellationError()) }
                 let isExpected = expectation?.use() ?? false
+                if isExpected { books.state.endExpecting() }
                 switch books.state.enter(
                     member, key, cost: cost, priority: priority, at: now, isExpected: isExpected)
                 {

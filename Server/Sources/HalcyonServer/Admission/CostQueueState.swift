@@ -84,7 +84,6 @@ struct CostQueueState<Key: Hashable & Sendable> {
     mutating func enter(
         _ member: Int, _ key: Key, cost: Int, priority: RequestPriority, at now: Date, isExpected: Bool = false
     ) -> Entry {
-        if isExpected { expectedCount -= 1 }
         if var place = places[key] {
             place.members.insert(member)
             place.priority = max(place.priority, priority)
@@ -107,16 +106,16 @@ struct CostQueueState<Key: Hashable & Sendable> {
 
     /// Returns why a place of this cost may not wait; nil if it may.
     ///
-    /// - Parameter expectedCost: the cost of the places that will wait before it.
+    /// - Parameter expectedCost: the cost of the places that will wait before it, which are a part of a lasting load alone: they wait
+    ///   for their transfers first.
     private mutating func refusal(_ cost: Int, at now: Date, behind expectedCost: Int = 0) -> CostQueueRefusal? {
         if waitingCount >= limits.waitingCount { return .crowded }
         // A single place may cost more than the bounds, as it may among those at work.
         guard waitingCount > 0 || expectedCost > 0 else { return nil }
-        let (before, isTooMuch) = waitingCost.addingReportingOverflow(expectedCost)
-        let (sum, isMore) = before.addingReportingOverflow(cost)
-        let overflows = isTooMuch || isMore
-        if overflows || sum > limits.waitingCost { return .expensive }
-        guard let standing = limits.standingCost, sum > standing else { return nil }
+        let (sum, overflows) = waitingCost.addingReportingOverflow(cost)
+        if waitingCount > 0, overflows || sum > limits.waitingCost { return .expensive }
+        let (all, isMore) = sum.addingReportingOverflow(expectedCost)
+        guard let standing = limits.standingCost, isMore || all > standing else { return nil }
         let length = limits.burstTime / .seconds(1)
         if let last = burst?.last, now.timeIntervalSince(last) >= length { burst = nil }
         let began = burst?.began ?? now
@@ -125,23 +124,20 @@ struct CostQueueState<Key: Hashable & Sendable> {
     }
 
     /// Returns why a place of the average cost would neither work at once nor wait now, behind those that are expected and cost as
-    /// much; nil if it would.
+    /// much; nil if it would. Nobody who would work at once waits for those: their sources may say nothing for long.
     mutating func refusal(at now: Date) -> CostQueueRefusal? {
         let count = workingCount + waitingCount
         let cost = count > 0 ? max(1, workingCost / count + waitingCost / count) : 1
-        let (expectedCost, overflows) = expectedCount.multipliedReportingOverflow(by: cost)
-        if overflows { return .expensive }
+        if waitingCount == 0, fits(cost) { return nil }
+        let (product, overflows) = expectedCount.multipliedReportingOverflow(by: cost)
         let free = max(0, limits.working - workingCost)
-        if waitingCount == 0, expectedCount == 0 ? fits(cost) : expectedCost < free && cost <= free - expectedCost {
-            return nil
-        }
-        return refusal(cost, at: now, behind: max(0, expectedCost - free))
+        return refusal(cost, at: now, behind: max(0, (overflows ? .max : product) - free))
     }
 
     /// Counts a caller for which there is room.
     mutating func expect() { expectedCount += 1 }
 
-    /// Ends to expect a caller that does not enter.
+    /// Ends to expect a caller that enters, or does not.
     mutating func endExpecting() { expectedCount -= 1 }
 
     /// Whether a caller with this key has a place or waits for one.

@@ -128,9 +128,9 @@ final class ImageService: Sendable {
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
         var expectation: CostQueue<AnswerKey>.Expectation?
-        let facts = try await originals.facts(at: address) {
-            if !job.raw { expectation = try work.expect() }
-        }
+        let facts = try await originals.facts(
+            at: address, beforeWaiting: { if !job.raw { try work.check() } },
+            beforeTransfer: { if !job.raw { expectation = try work.expect() } })
         let part = try await trimmed(job, facts, address)
         let (marks, others) = try await watermarks(of: job)
         let plan = try plan(job, facts, part, marks, accept)
