@@ -304,6 +304,10 @@ import Testing
         rooms = [try queue.expect()]
         gate.open()
         try await held
+        // It is kept for work behind this one.
+        try await queue.withPlace(for: "a", cost: 1, expectation: rooms[0], isLast: false) {
+            _ = #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
+        }
         for _ in 0..<2 {
             // The second time it is nobody's room.
             try await queue.withPlace(for: "a", cost: 1, expectation: rooms[0]) {

@@ -305,6 +305,35 @@ import UnixSignals
         }
     }
 
+    /// The place is also that of the work which comes first: here, the look for borders.
+    @Test func underALastingLoadAllWorkOfATransferHasAPlace() async throws {
+        try await ServerFixture.run {
+            $0.queue.pixels = 1
+            $0.queue.burstTime = .zero
+        } _: { server async throws in
+            let (gate, transfer) = (ScriptedTransportGate(), ScriptedTransportGate())
+            let work = server.application.work
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: transfer)
+            let keys = try ["1", "2"].map { name in
+                let url = try #require(URL(string: "http://images.test/held/\(name)"))
+                return ImageService.AnswerKey(
+                    image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            }
+            async let held: Void = work.withPlace(for: keys[0], cost: 1) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            async let answer = server.get("/trim-5,fit-24x24/\(source)")
+            try await server.transport.waitForRequests(1)
+            async let other: Void = work.withPlace(for: keys[1], cost: 1) {}
+            try await until { work.statistics.waiting == 1 }
+            transfer.open()
+            try await until { work.statistics.waiting == 2 || work.statistics.refusals > 0 }
+            gate.open()
+            _ = try await (held, other)
+            #expect(try await answer.status == 200)
+            #expect(work.statistics.refusals == 0)
+        }
+    }
+
     /// Transfers with a host that says nothing take no room from those that would work at once.
     @Test func aHostThatSaysNothingTakesNoWorkFromOthers() async throws {
         try await ServerFixture.run {

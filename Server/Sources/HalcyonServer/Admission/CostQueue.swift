@@ -23,7 +23,8 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         public var refusals = 0
     }
 
-    /// The room for a caller that has asked for it before it knows its cost: until the caller enters, or drops it.
+    /// The room for a caller that has asked for it before it knows its cost. It is kept free until the caller enters for its last
+    /// work, or drops it; no lasting load refuses the caller from then on.
     public final class Expectation: Sendable {
         private let queue: CostQueue
         private let isOpen = Atomic(true)
@@ -74,17 +75,18 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     ///   - key: callers with equal keys have one place together, whose cost is that of the first.
     ///   - cost: at least 1; less counts as 1.
     ///   - expectation: the room that the caller was promised; nil, the default, is none.
+    ///   - isLast: whether the room is kept for no other work behind this one, which is the default.
     /// - Throws: `CostQueueRefusal`; `CancellationError`; the errors of the work.
     public nonisolated(nonsending) func withPlace<Value>(
         for key: Key, cost: Int, priority: RequestPriority = .normal, expectation: Expectation? = nil,
-        _ work: nonisolated(nonsending) () async throws -> Value
+        isLast: Bool = true, _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         let member = books.withLock { books in
             books.members += 1
             return books.members
         }
         try await withTaskCancellationHandler {
-            try await wait(member, key, cost: max(cost, 1), priority, expectation)
+            try await wait(member, key, cost: max(cost, 1), priority, expectation, isLast: isLast)
         } onCancel: {
             end(member, throwing: CancellationError())
         }
@@ -120,17 +122,17 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     func has(_ key: Key) -> Bool { books.withLock { $0.state.has(key) } }
 
     private nonisolated(nonsending) func wait(
-        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority, _ expectation: Expectation?
+        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority, _ expectation: Expectation?,
+        isLast: Bool
     ) async throws {
         let now = time.now
         try await withCheckedThrowingContinuation { turn in
             let result: Result<Void, any Error>? = books.withLock { books in
                 // A cancellation that comes later finds the continuation.
                 if Task.isCancelled { return .failure(CancellationError()) }
-                let isExpected = expectation?.use() ?? false
-                if isExpected { books.state.endExpecting() }
+                if isLast, expectation?.use() == true { books.state.endExpecting() }
                 switch books.state.enter(
-                    member, key, cost: cost, priority: priority, at: now, isExpected: isExpected)
+                    member, key, cost: cost, priority: priority, at: now, isExpected: expectation != nil)
                 {
                 case .admitted: return .success(())
                 case .refused(let refusal):
