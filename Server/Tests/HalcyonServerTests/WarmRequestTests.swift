@@ -226,8 +226,15 @@ struct LongWarmRequestTests {
     @Test func theServerStopsAfterTheAnswersThatItSends() async throws {
         try await run(signals: [.sigwinch]) { server, path, body in
             let (connection, first) = try await begin(path, server)
+            // A connection that is idle is closed as soon as the server stops.
+            let idle = try await blocking {
+                let idle = try LoopbackConnection(port: server.port)
+                try idle.send(LoopbackConnection.head("/health"))
+                #expect(try idle.answer().status == 200)
+                return idle
+            }
             kill(getpid(), SIGWINCH)
-            try await until { (try? LoopbackConnection(port: server.port)) == nil }
+            try await blocking { try idle.waitForClose() }
             #expect(try await isWhole(connection, first, body))
             try await blocking { try connection.waitForClose() }
         }
