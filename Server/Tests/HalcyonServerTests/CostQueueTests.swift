@@ -134,6 +134,59 @@ import Testing
         #expect(!queue.has("e"))
     }
 
+    /// Callers that are expected take room from those that ask after them, and none from those that enter: that is theirs.
+    @Test func underALastingLoadThoseThatAreExpectedCount() {
+        var queue = CostQueueState<String>(
+            limits: CostQueueLimits(
+                working: 20, waitingCount: 9, waitingCost: 100, waitingTime: .seconds(60), standingCost: 8))
+        func expects() -> CostQueueRefusal? {
+            let refusal = queue.refusal(at: start)
+            if refusal == nil { queue.expect() }
+            return refusal
+        }
+        _ = queue.enter(1, "a", cost: 10, priority: .normal, at: start)
+        // Whoever would work at once is refused for nobody who may come.
+        for _ in 0..<9 { #expect(expects() == nil) }
+        for _ in 0..<9 { queue.endExpecting() }
+        #expect(queue.enter(2, "b", cost: 10, priority: .normal, at: start) == .admitted)
+        // One will wait alone.
+        #expect(expects() == nil)
+        #expect(expects() == .overloaded)
+        queue.endExpecting()
+        #expect(expects() == nil)
+        #expect(queue.enter(3, "c", cost: 10, priority: .normal, at: start) == .waits)
+        #expect(queue.enter(4, "d", cost: 1, priority: .normal, at: start) == .refused(.overloaded))
+        // Room that was promised stays.
+        queue.endExpecting()
+        #expect(queue.enter(5, "e", cost: 10, priority: .normal, at: start, isExpected: true) == .waits)
+        #expect(queue.expectedCount == 0)
+        #expect(queue.leave(1) == [3])
+    }
+
+    @Test func theCostOfThoseThatAreExpectedIsBounded() {
+        var queue = CostQueueState<String>(
+            limits: CostQueueLimits(
+                working: .max, waitingCount: 9, waitingCost: .max, waitingTime: .seconds(60), standingCost: .max))
+        _ = queue.enter(1, "a", cost: .max, priority: .normal, at: start)
+        queue.expect()
+        queue.expect()
+        #expect(queue.refusal(at: start) == .overloaded)
+    }
+
+    /// The cost of all that waits bounds what waits, not what may come.
+    @Test func thoseThatAreExpectedMakeNothingExpensive() {
+        var queue = CostQueueState<String>(
+            limits: CostQueueLimits(
+                working: 10, waitingCount: 9, waitingCost: 20, waitingTime: .seconds(60), standingCost: 1000))
+        _ = queue.enter(1, "a", cost: 10, priority: .normal, at: start)
+        for _ in 0..<9 { queue.expect() }
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(2, "b", cost: 10, priority: .normal, at: start)
+        #expect(queue.refusal(at: start) == nil)
+        _ = queue.enter(3, "c", cost: 1, priority: .normal, at: start)
+        #expect(queue.enter(4, "d", cost: 10, priority: .normal, at: start) == .refused(.expensive))
+    }
+
     @Test func whoLeavesMakesRoomForThoseBehind() {
         var queue = state()
         _ = queue.enter(1, "a", cost: 8, priority: .normal, at: start)
@@ -221,17 +274,48 @@ import Testing
             Task { try await queue.withPlace(for: key, cost: 1) { try await gate.wait() } }
         }
         try await until { queue.statistics.callers == 3 }
-        try queue.check()
+        _ = try queue.expect()
         clock.advance(by: .seconds(4))
-        try queue.check()
+        _ = try queue.expect()
         clock.advance(by: .seconds(1))
-        #expect(throws: CostQueueRefusal.overloaded) { try queue.check() }
+        #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
         await #expect(throws: CostQueueRefusal.overloaded) { try await queue.withPlace(for: "d", cost: 1) {} }
         #expect(queue.statistics.refusals == 2)
         gate.open()
         for load in loads { try await load.value }
         try await queue.withPlace(for: "d", cost: 1) {}
         #expect(queue.statistics.callers == 0)
+    }
+
+    @Test func roomIsKeptUntilItsCallerEntersOrDropsIt() async throws {
+        let queue = CostQueue<String>(
+            limits: CostQueueLimits(
+                working: 1, waitingCount: 9, waitingCost: 9, waitingTime: .seconds(60), standingCost: 0),
+            time: ManualClock().timeSource)
+        let gate = ScriptedTransportGate()
+        async let held: Void = queue.withPlace(for: "held", cost: 1) { try await gate.wait() }
+        try await until { queue.statistics.working == 1 }
+        // One would wait alone.
+        var rooms = [try queue.expect()]
+        #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
+        #expect(throws: CostQueueRefusal.overloaded) { try queue.check() }
+        rooms = []
+        try queue.check()
+        rooms = [try queue.expect()]
+        gate.open()
+        try await held
+        // It is kept for work behind this one.
+        try await queue.withPlace(for: "a", cost: 1, expectation: rooms[0], isLast: false) {
+            _ = #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
+        }
+        for _ in 0..<2 {
+            // The second time it is nobody's room.
+            try await queue.withPlace(for: "a", cost: 1, expectation: rooms[0]) {
+                let other = try queue.expect()
+                #expect(throws: CostQueueRefusal.overloaded) { try queue.expect() }
+                withExtendedLifetime(other) {}
+            }
+        }
     }
 
     @Test func manyCallersNeverWorkMoreThanTheBound() async throws {

@@ -277,6 +277,94 @@ import UnixSignals
         }
     }
 
+    /// Whoever is transferred has its place already: those behind it are refused, and it is not.
+    @Test func underALastingLoadATransferHasAPlace() async throws {
+        try await ServerFixture.run {
+            $0.queue.pixels = 1
+            $0.queue.burstTime = .zero
+        } _: { server async throws in
+            let (gate, transfer) = (ScriptedTransportGate(), ScriptedTransportGate())
+            let work = server.application.work
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: transfer)
+            let other = try server.serve("jpeg/baseline-420.jpg", as: "b.jpg")
+            let url = try #require(URL(string: "http://images.test/held"))
+            let key = ImageService.AnswerKey(
+                image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            async let held: Void = work.withPlace(for: key, cost: 1) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            async let first = server.get("/fit-24x24/\(source)")
+            try await server.transport.waitForRequests(1)
+            #expect(try await server.get("/fit-24x24/\(other)").status == 503)
+            #expect(server.transport.requestCount == 1)
+            transfer.open()
+            try await until { work.statistics.waiting == 1 }
+            gate.open()
+            try await held
+            #expect(try await first.status == 200)
+            #expect(try await server.get("/fit-24x24/\(other)").status == 200)
+        }
+    }
+
+    /// The place is also that of the work which comes first: here, the look for borders.
+    @Test func underALastingLoadAllWorkOfATransferHasAPlace() async throws {
+        try await ServerFixture.run {
+            $0.queue.pixels = 1
+            $0.queue.burstTime = .zero
+        } _: { server async throws in
+            let (gate, transfer) = (ScriptedTransportGate(), ScriptedTransportGate())
+            let work = server.application.work
+            let source = try server.serve("jpeg/baseline-420.jpg", gate: transfer)
+            let keys = try ["1", "2"].map { name in
+                let url = try #require(URL(string: "http://images.test/held/\(name)"))
+                return ImageService.AnswerKey(
+                    image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            }
+            async let held: Void = work.withPlace(for: keys[0], cost: 1) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            async let answer = server.get("/trim-5,fit-24x24/\(source)")
+            try await server.transport.waitForRequests(1)
+            async let other: Void = work.withPlace(for: keys[1], cost: 1) {}
+            try await until { work.statistics.waiting == 1 }
+            transfer.open()
+            try await until { work.statistics.waiting == 2 || work.statistics.refusals > 0 }
+            gate.open()
+            _ = try await (held, other)
+            #expect(try await answer.status == 200)
+            #expect(work.statistics.refusals == 0)
+        }
+    }
+
+    /// Transfers with a host that says nothing take no room from those that would work at once.
+    @Test func aHostThatSaysNothingTakesNoWorkFromOthers() async throws {
+        try await ServerFixture.run {
+            ($0.queue.transfers, $0.queue.pixels, $0.queue.burstTime) = (32, 1_000_000, .zero)
+        } _: { server async throws in
+            let (gate, silent, work) = (ScriptedTransportGate(), ScriptedTransportGate(), server.application.work)
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let url = try #require(URL(string: "http://images.test/held"))
+            let key = ImageService.AnswerKey(
+                image: server.application.pipeline.key(for: ImageRequest(url)), encoding: .png)
+            async let held: Void = work.withPlace(for: key, cost: 300_000) { try await gate.wait() }
+            try await until { work.statistics.working == 1 }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<8 {
+                    var answer = ScriptedTransport.Answer.data(try ServerFixture.fixture("jpeg/baseline-420.jpg"))
+                    answer.headGate = silent
+                    try server.answer("http://silent.test/\(number)", with: answer)
+                    group.addTask { try await server.get("/fit-24x24/http://silent.test/\(number)").status }
+                }
+                try await until { server.transport.requestCount == 8 || work.statistics.refusals > 0 }
+                #expect(try await server.get("/fit-24x24/\(source)").status == 200)
+                silent.open()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [Int](repeating: 200, count: 8))
+            gate.open()
+            try await held
+            #expect(work.statistics.refusals == 0)
+        }
+    }
+
     /// Sends a request whose source's server says nothing until the gate opens, and waits until that server is asked.
     private func asking(_ server: ServerFixture, _ gate: ScriptedTransportGate) async throws -> (
         connection: LoopbackConnection, source: String
@@ -397,12 +485,28 @@ import UnixSignals
 enum LargePicture {
     /// A BMP of 24 bits, all black.
     static func bitmap(width: Int, height: Int) -> Data {
-        let row = (width * 3 + 3) / 4 * 4
+        let count = (width * 3 + 3) / 4 * 4 * height
+        return head(width: width, height: height, count) + Data(count: count)
+    }
+
+    /// A BMP of 24 bits that no format makes shorter.
+    static func noise(width: Int, height: Int) -> Data {
+        let count = (width * 3 + 3) / 4 * 4 * height
+        var state: UInt64 = 88_172_645_463_325_252
+        let words = (0..<(count + 7) / 8).map { _ -> UInt64 in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        return head(width: width, height: height, count) + words.withUnsafeBytes { Data($0.prefix(count)) }
+    }
+
+    private static func head(width: Int, height: Int, _ count: Int) -> Data {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         var data = Data("BM".utf8)
-        data += little(54 + row * height, 4) + little(0, 4) + little(54, 4) + little(40, 4) + little(width, 4)
-        data += little(height, 4) + little(1, 2) + little(24, 2) + little(0, 4) + little(row * height, 4)
-        data += little(2835, 4) + little(2835, 4) + little(0, 8)
-        return data + Data(count: row * height)
+        data += little(54 + count, 4) + little(0, 4) + little(54, 4) + little(40, 4) + little(width, 4)
+        data += little(height, 4) + little(1, 2) + little(24, 2) + little(0, 4) + little(count, 4)
+        return data + little(2835, 4) + little(2835, 4) + little(0, 8)
     }
 }

@@ -71,16 +71,42 @@ final class LoopbackConnection: Sendable {
         guard poll(&event, 1, 60_000) > 0 else { throw Failure(description: "still open") }
     }
 
-    /// Reads one answer, and leaves the connection open for the next.
-    func answer(to method: String = "GET") throws -> HTTPAnswer {
-        var data = Data()
-        let end = Data("\r\n\r\n".utf8)
-        while data.range(of: end) == nil {
+    /// Ends the direction to the server, as a client that has no more requests may do.
+    func endSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Reads one answer, of which some bytes may have been received, and leaves the connection open for the next.
+    func answer(to method: String = "GET", after first: Data = Data()) throws -> HTTPAnswer {
+        var data = first
+        while true {
+            if let (answer, _) = try Self.answer(to: method, in: data) { return answer }
             let more = try receive()
             if more.isEmpty { throw Failure(description: "the connection ended after \(data.count) bytes") }
             data += more
         }
-        guard let mark = data.range(of: end) else { throw Failure(description: "no head") }
+    }
+
+    /// Reads the answers to requests of GET up to the end of the connection.
+    func answersUntilClose() throws -> [HTTPAnswer] {
+        var (data, answers) = (Data(), [HTTPAnswer]())
+        while true {
+            let more = try receive()
+            if more.isEmpty { break }
+            data += more
+        }
+        var rest = data[...]
+        while let (answer, end) = try Self.answer(to: "GET", in: rest) {
+            answers.append(answer)
+            rest = rest[end...]
+        }
+        guard rest.isEmpty else { throw Failure(description: "an answer has ended early, or is none") }
+        return answers
+    }
+
+    /// Returns the first answer in some bytes and the index of its end; nil if the bytes end before.
+    private static func answer(to method: String, in data: Data) throws -> (answer: HTTPAnswer, end: Int)? {
+        guard let mark = data.range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: data[..<mark.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         let fields = lines.dropFirst().compactMap { line -> (name: String, value: String)? in
             guard let colon = line.firstIndex(of: ":") else { return nil }
@@ -88,14 +114,9 @@ final class LoopbackConnection: Sendable {
         }
         let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         let length = fields.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) } ?? 0
-        var body = Data(data[mark.upperBound...])
-        let expected = method == "HEAD" || status == 304 ? 0 : length
-        while body.count < expected {
-            let more = try receive()
-            if more.isEmpty { throw Failure(description: "the body ended early") }
-            body += more
-        }
-        return HTTPAnswer(status: status, fields: fields, body: body)
+        let end = mark.upperBound + (method == "HEAD" || status == 304 ? 0 : length)
+        guard end <= data.endIndex else { return nil }
+        return (HTTPAnswer(status: status, fields: fields, body: Data(data[mark.upperBound..<end])), end)
     }
 
     static func head(_ path: String, _ fields: [String: String] = [:], method: String = "GET") -> String {

@@ -1,4 +1,7 @@
+import Foundation
 import InMemoryTracing
+import Logging
+import Synchronization
 import Testing
 import Tracing
 
@@ -50,6 +53,30 @@ struct SpanTests {
             #expect(again.status == 200)
             while spans("request").count < 2 { await Task.yield() }
             #expect(spans("load").count == 2)
+        }
+    }
+
+    /// Whoever answers, the line of the log tells the request's span.
+    @Test func aLineOfTheLogIsWrittenInTheSpan() async throws {
+        let lines = Mutex<[[String: String]]>([])
+        let logger = Logger(label: "test") { _ in
+            var handler = JSONLogHandler(label: "test") { line in
+                guard let fields = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else { return }
+                lines.withLock { $0.append(fields.mapValues { "\($0)" }) }
+            }
+            handler.metadataProvider = Logger.MetadataProvider {
+                ServiceContext.current?.inMemorySpanContext.map { ["span": "\($0.spanID)"] } ?? [:]
+            }
+            return handler
+        }
+        try await ServerFixture.run(logger: logger, tracer: tracer) { server in
+            let source = try server.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": "max-age=60"])
+            for number in 1...3 {
+                _ = try await server.get("/fit-24x24,webp/\(source)", ["X-Request-Id": "r-\(number)"])
+                while spans("request").count < number { await Task.yield() }
+                let line = lines.withLock { $0.first { $0["request_id"] == "r-\(number)" } }
+                #expect(line?["span"] == spans("request").last?.spanID)
+            }
         }
     }
 

@@ -23,6 +23,22 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         public var refusals = 0
     }
 
+    /// The room for a caller that has asked for it before it knows its cost. It is kept free until the caller enters for its last
+    /// work, or drops it; no lasting load refuses the caller from then on.
+    public final class Expectation: Sendable {
+        private let queue: CostQueue
+        private let isOpen = Atomic(true)
+
+        fileprivate init(_ queue: CostQueue) { self.queue = queue }
+
+        deinit {
+            if isOpen.load(ordering: .relaxed) { queue.books.withLock { $0.state.endExpecting() } }
+        }
+
+        /// Returns false from the second time on.
+        fileprivate func use() -> Bool { isOpen.exchange(false, ordering: .relaxed) }
+    }
+
     private struct Books {
         var state: CostQueueState<Key>
         var turns: [Int: CheckedContinuation<Void, any Error>] = [:]
@@ -58,17 +74,19 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - key: callers with equal keys have one place together, whose cost is that of the first.
     ///   - cost: at least 1; less counts as 1.
+    ///   - expectation: the room that the caller was promised; nil, the default, is none.
+    ///   - isLast: whether the room is kept for no other work behind this one, which is the default.
     /// - Throws: `CostQueueRefusal`; `CancellationError`; the errors of the work.
     public nonisolated(nonsending) func withPlace<Value>(
-        for key: Key, cost: Int, priority: RequestPriority = .normal,
-        _ work: nonisolated(nonsending) () async throws -> Value
+        for key: Key, cost: Int, priority: RequestPriority = .normal, expectation: Expectation? = nil,
+        isLast: Bool = true, _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         let member = books.withLock { books in
             books.members += 1
             return books.members
         }
         try await withTaskCancellationHandler {
-            try await wait(member, key, cost: max(cost, 1), priority)
+            try await wait(member, key, cost: max(cost, 1), priority, expectation, isLast: isLast)
         } onCancel: {
             end(member, throwing: CancellationError())
         }
@@ -76,14 +94,25 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         return try await work()
     }
 
-    /// Refuses a caller whose cost is not known yet, and who would do something in vain before it asks for a place.
+    /// Refuses a caller whose cost is not known yet, and who would wait in vain before it asks for a place.
     ///
-    /// - Throws: `CostQueueRefusal` if a place of the average cost of all others would be refused now.
-    public func check() throws(CostQueueRefusal) {
+    /// - Throws: `CostQueueRefusal` if a place of the average cost of all others, behind those that are expected, would be refused
+    ///   now.
+    public func check() throws(CostQueueRefusal) { try check(expects: false) }
+
+    /// Makes room for a caller whose cost is not known yet, and who does something first that would be in vain without a place.
+    ///
+    /// - Throws: as `check` does.
+    public func expect() throws(CostQueueRefusal) -> Expectation {
+        try check(expects: true)
+        return Expectation(self)
+    }
+
+    private func check(expects: Bool) throws(CostQueueRefusal) {
         let now = time.now
         let refusal = books.withLock { books in
             let refusal = books.state.refusal(at: now)
-            if refusal != nil { books.refusals += 1 }
+            if refusal != nil { books.refusals += 1 } else if expects { books.state.expect() }
             return refusal
         }
         if let refusal { throw refusal }
@@ -93,14 +122,18 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     func has(_ key: Key) -> Bool { books.withLock { $0.state.has(key) } }
 
     private nonisolated(nonsending) func wait(
-        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority
+        _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority, _ expectation: Expectation?,
+        isLast: Bool
     ) async throws {
         let now = time.now
         try await withCheckedThrowingContinuation { turn in
             let result: Result<Void, any Error>? = books.withLock { books in
                 // A cancellation that comes later finds the continuation.
                 if Task.isCancelled { return .failure(CancellationError()) }
-                switch books.state.enter(member, key, cost: cost, priority: priority, at: now) {
+                if isLast, expectation?.use() == true { books.state.endExpecting() }
+                switch books.state.enter(
+                    member, key, cost: cost, priority: priority, at: now, isExpected: expectation != nil)
+                {
                 case .admitted: return .success(())
                 case .refused(let refusal):
                     books.refusals += 1

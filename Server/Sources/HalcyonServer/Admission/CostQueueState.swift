@@ -66,6 +66,8 @@ struct CostQueueState<Key: Hashable & Sendable> {
     private(set) var workingCount = 0
     private(set) var waitingCost = 0
     private(set) var waitingCount = 0
+    /// The callers that have been told that there is room for them, and have not entered yet.
+    private(set) var expectedCount = 0
     private var places: [Key: Place] = [:]
     private var keys: [Int: Key] = [:]
     private var arrivals = 0
@@ -77,7 +79,11 @@ struct CostQueueState<Key: Hashable & Sendable> {
     }
 
     /// Lets a caller in, or gives it a place among those that wait.
-    mutating func enter(_ member: Int, _ key: Key, cost: Int, priority: RequestPriority, at now: Date) -> Entry {
+    ///
+    /// - Parameter isExpected: whether it has been told that there is room for it, which no lasting load takes back.
+    mutating func enter(
+        _ member: Int, _ key: Key, cost: Int, priority: RequestPriority, at now: Date, isExpected: Bool = false
+    ) -> Entry {
         if var place = places[key] {
             place.members.insert(member)
             place.priority = max(place.priority, priority)
@@ -88,7 +94,9 @@ struct CostQueueState<Key: Hashable & Sendable> {
         // Nothing overtakes those that wait with its priority or a higher one.
         let overtakes = places.values.contains { !$0.isWorking && $0.priority >= priority }
         let works = !overtakes && fits(cost)
-        if !works, let refusal = refusal(cost, at: now) { return .refused(refusal) }
+        if !works, let refusal = refusal(cost, at: now), !isExpected || refusal != .overloaded {
+            return .refused(refusal)
+        }
         arrivals += 1
         places[key] = Place(cost: cost, order: arrivals, priority: priority, members: [member], isWorking: works)
         keys[member] = key
@@ -97,13 +105,17 @@ struct CostQueueState<Key: Hashable & Sendable> {
     }
 
     /// Returns why a place of this cost may not wait; nil if it may.
-    private mutating func refusal(_ cost: Int, at now: Date) -> CostQueueRefusal? {
+    ///
+    /// - Parameter expectedCost: the cost of the places that will wait before it, which are a part of a lasting load alone: they wait
+    ///   for their transfers first.
+    private mutating func refusal(_ cost: Int, at now: Date, behind expectedCost: Int = 0) -> CostQueueRefusal? {
         if waitingCount >= limits.waitingCount { return .crowded }
         // A single place may cost more than the bounds, as it may among those at work.
-        guard waitingCount > 0 else { return nil }
+        guard waitingCount > 0 || expectedCost > 0 else { return nil }
         let (sum, overflows) = waitingCost.addingReportingOverflow(cost)
-        if overflows || sum > limits.waitingCost { return .expensive }
-        guard let standing = limits.standingCost, sum > standing else { return nil }
+        if waitingCount > 0, overflows || sum > limits.waitingCost { return .expensive }
+        let (all, isMore) = sum.addingReportingOverflow(expectedCost)
+        guard let standing = limits.standingCost, isMore || all > standing else { return nil }
         let length = limits.burstTime / .seconds(1)
         if let last = burst?.last, now.timeIntervalSince(last) >= length { burst = nil }
         let began = burst?.began ?? now
@@ -111,12 +123,22 @@ struct CostQueueState<Key: Hashable & Sendable> {
         return now.timeIntervalSince(began) >= length ? .overloaded : nil
     }
 
-    /// Returns why a place of the average cost would neither work at once nor wait now; nil if it would.
+    /// Returns why a place of the average cost would neither work at once nor wait now, behind those that are expected and cost as
+    /// much; nil if it would. Nobody who would work at once waits for those: their sources may say nothing for long.
     mutating func refusal(at now: Date) -> CostQueueRefusal? {
         let count = workingCount + waitingCount
         let cost = count > 0 ? max(1, workingCost / count + waitingCost / count) : 1
-        return waitingCount == 0 && fits(cost) ? nil : refusal(cost, at: now)
+        if waitingCount == 0, fits(cost) { return nil }
+        let (product, overflows) = expectedCount.multipliedReportingOverflow(by: cost)
+        let free = max(0, limits.working - workingCost)
+        return refusal(cost, at: now, behind: max(0, (overflows ? .max : product) - free))
     }
+
+    /// Counts a caller for which there is room.
+    mutating func expect() { expectedCount += 1 }
+
+    /// Ends to expect a caller that enters, or does not.
+    mutating func endExpecting() { expectedCount -= 1 }
 
     /// Whether a caller with this key has a place or waits for one.
     func has(_ key: Key) -> Bool { places[key] != nil }

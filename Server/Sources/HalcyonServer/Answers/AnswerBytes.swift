@@ -75,11 +75,21 @@ struct AnswerBytes: Sendable {
     ) -> ResponseBody {
         guard count > slice else { return ResponseBody(byteBuffer: bytes(0..<count)) }
         return ResponseBody(contentLength: count) { writer in
-            for start in stride(from: 0, to: count, by: slice) {
-                try await writer.write(bytes(start..<min(start + slice, count)))
-            }
+            for range in ranges(count) { try await writer.write(bytes(range)) }
             try await writer.finish(nil)
             withExtendedLifetime(share) {}
         }
+    }
+
+    /// The slices of an encoding, all in the same memory; none of an original.
+    var parts: [ByteBuffer] {
+        guard case .made(let buffer) = storage else { return [] }
+        return Self.ranges(buffer.readableBytes).compactMap { range in
+            buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count)
+        }
+    }
+
+    private static func ranges(_ count: Int) -> [Range<Int>] {
+        stride(from: 0, to: count, by: slice).map { start in start..<min(start + slice, count) }
     }
 }

@@ -3,6 +3,7 @@ import Halcyon
 import HTTPTypes
 import Hummingbird
 import ImageURLs
+import Synchronization
 
 /// The HTTP answer with a picture: its status, fields and the part of the body that was asked for.
 struct AnswerFields {
@@ -13,22 +14,38 @@ struct AnswerFields {
     let now: Date
     /// The fields of the request.
     let request: HTTPFields
-    /// The value of `Content-Disposition`, where it is known already.
-    var knownDisposition: String?
+    /// The fields that depend on the job and the settings alone, where they are known already.
+    var known: Known?
+
+    /// The fields that depend on the job and the settings alone.
+    struct Known: Sendable {
+        let disposition: String
+        let vary: String?
+        /// Whether the answer may say when its source changed last. One with a watermark may change alone.
+        let tellsLastModified: Bool
+    }
 
     /// Scripts in a vector run nowhere, and it loads nothing.
     static let vectorPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
-    func response() -> Response {
+    /// The head of an answer with all bytes, or of one without if the client has them.
+    var head: HTTPResponse {
         let bytes = answer.bytes
         var headers = fields
-        if isKnown {
-            return Response(status: .notModified, headers: headers)
-        }
+        if isKnown { return HTTPResponse(status: .notModified, headerFields: headers) }
         headers[.contentType] = bytes.mediaType
-        headers[.contentDisposition] = knownDisposition ?? disposition
+        headers[.contentLength] = String(bytes.count)
+        headers[.contentDisposition] = (known ?? ofJob).disposition
         if bytes.mediaType == ImageFormat.svg.mimeType { headers[.contentSecurityPolicy] = Self.vectorPolicy }
+        return HTTPResponse(status: .ok, headerFields: headers)
+    }
+
+    func response() -> Response {
+        let (bytes, head) = (answer.bytes, head)
+        var headers = head.headerFields
+        if head.status == .notModified { return Response(status: .notModified, headers: headers) }
         guard answer.isOriginal else { return Response(status: .ok, headers: headers, body: bytes.body()) }
+        headers[.contentLength] = nil
         headers[.acceptRanges] = "bytes"
         switch ByteRange(request[.range], ifRange: request[.ifRange], etag: bytes.etag, count: bytes.count) {
         case .whole: return Response(status: .ok, headers: headers, body: bytes.body(share: answer.share))
@@ -47,7 +64,7 @@ struct AnswerFields {
         let rule = CacheControl([answer.facts] + answer.others, ttl: configuration.answer.ttl, now: now)
             .limited(by: job, now: now)
         var headers: HTTPFields = [.eTag: answer.bytes.etag, .cacheControl: rule.text]
-        headers[.vary] = ClientWishes.vary(job, configuration)
+        headers[.vary] = (known ?? ofJob).vary
         if configuration.answer.usesClientHints { headers[.acceptClientHints] = "Sec-CH-DPR, Sec-CH-Width" }
         if let lastModified { headers[.lastModified] = HTTPDate.text(lastModified) }
         return headers
@@ -58,17 +75,15 @@ struct AnswerFields {
         return lastModified.map { request[.ifModifiedSince] == HTTPDate.text($0) } ?? false
     }
 
-    /// The moment of the source's last change; nil for an answer with a watermark, which may change alone.
-    private var lastModified: Date? {
-        guard configuration.answer.sendsLastModified, ImageService.watermarks(of: job).isEmpty else { return nil }
-        return answer.facts.lastModified
-    }
+    private var lastModified: Date? { (known ?? ofJob).tellsLastModified ? answer.facts.lastModified : nil }
 
-    /// The value of `Content-Disposition`.
-    var disposition: String {
+    var ofJob: Known {
         let name = job.filename ?? Self.name(of: job.source)
-        return ContentDisposition(isAttachment: job.attachment, name: name)
-            .value(fileExtension: answer.format.fileExtension)
+        let disposition = ContentDisposition(isAttachment: job.attachment, name: name)
+        return Known(
+            disposition: disposition.value(fileExtension: answer.format.fileExtension),
+            vary: ClientWishes.vary(job, configuration),
+            tellsLastModified: configuration.answer.sendsLastModified && ImageService.watermarks(of: job).isEmpty)
     }
 
     /// The last part of a source's path, decoded.
@@ -81,6 +96,19 @@ struct AnswerFields {
 
 /// Dates in the form of HTTP (RFC 9110, 5.6.7).
 enum HTTPDate {
+    /// The text of the present second, which most answers share.
+    final class Cache: Sendable {
+        private let last = Mutex((second: Int.min, text: ""))
+
+        func text(_ date: Date) -> String {
+            let second = Int(date.timeIntervalSince1970.rounded(.down))
+            return last.withLock { last in
+                if last.second != second { last = (second, HTTPDate.text(date)) }
+                return last.text
+            }
+        }
+    }
+
     static func text(_ date: Date) -> String {
         let format = Date.VerbatimFormatStyle(
             format: """

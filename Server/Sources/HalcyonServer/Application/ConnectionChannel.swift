@@ -8,9 +8,18 @@ import NIOCore
 /// of its own elsewhere (`whileClientWaits`).
 struct ConnectionChannel: ServerChildChannel {
     let channel: HTTP1Channel
+    /// Whatever answers requests that have been answered before; nil for a port without any.
+    let warm: ServerResponder?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        self.channel.setup(channel: channel, logger: logger)
+        self.channel.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            guard let warm else { return value }
+            // Behind the handler that knows whether requests are under way.
+            let pipeline = channel.pipeline.syncOperations
+            let place = try pipeline.handler(type: HTTPConnectionStateHandler.self)
+            try pipeline.addHandler(WarmRequests(warm), position: .after(place))
+            return value
+        }
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async {
@@ -21,7 +30,7 @@ struct ConnectionChannel: ServerChildChannel {
 }
 
 /// An event loop as an executor of tasks.
-private final class EventLoopTaskExecutor: TaskExecutor {
+final class EventLoopTaskExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 
     init(_ eventLoop: any EventLoop) {

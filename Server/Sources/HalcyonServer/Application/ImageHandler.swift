@@ -17,6 +17,7 @@ struct ImageHandler: Sendable {
     let logger: Logger
     let time: TimeSource
     let warm: WarmAnswers
+    private let dates = HTTPDate.Cache()
 
     private static let infoPrefix = "/info/"
 
@@ -35,25 +36,27 @@ struct ImageHandler: Sendable {
             failure = found
             response = found.response(id)
         }
-        response.headers[.requestID] = id.description
-        response.headers[.contentTypeOptions] = "nosniff"
-        let duration = ContinuousClock.now - begin
-        metrics.ended(response.status.code, duration, bytes: response.body.contentLength ?? 0)
-        log(id, request, response, failure, subject, duration)
+        end(
+            id, &response.head, bytes: response.body.contentLength ?? 0, to: request.head, failure, subject,
+            since: begin)
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func log(
-        _ id: RequestID, _ request: Request, _ response: Response, _ failure: AnswerFailure?, _ subject: String,
-        _ duration: Duration
+    /// Adds the fields that all answers have, and counts and logs the answer.
+    private func end(
+        _ id: RequestID, _ head: inout HTTPResponse, bytes: Int, to request: HTTPRequest,
+        _ failure: AnswerFailure?, _ subject: String, since begin: ContinuousClock.Instant
     ) {
-        let level: Logger.Level = response.status.code >= 500 ? .error : .info
+        head.headerFields[.requestID] = id.description
+        head.headerFields[.contentTypeOptions] = "nosniff"
+        let duration = ContinuousClock.now - begin
+        metrics.ended(head.status.code, duration, bytes: bytes)
+        let level: Logger.Level = head.status.code >= 500 ? .error : .info
         guard level >= logger.logLevel else { return }
         // The source is told without its query, which may hold a secret.
         var fields: Logger.Metadata = [
             "request_id": "\(id)", "method": "\(request.method.rawValue)", "source": "\(subject.prefix { $0 != "?" })",
-            "status": .stringConvertible(response.status.code),
-            "bytes": .stringConvertible(response.body.contentLength ?? 0),
+            "status": .stringConvertible(head.status.code), "bytes": .stringConvertible(bytes),
             "seconds": .stringConvertible(Double(Int((duration / .microseconds(1)).rounded())) / 1e6),
         ]
         if let failure { fields["code"] = "\(failure.code)" }
@@ -65,22 +68,19 @@ struct ImageHandler: Sendable {
     ) async throws -> Response {
         let target = request.head.path ?? "/"
         guard target.utf8.count <= ImageJob.Bounds.path else { throw ImageURLError.tooLong }
-        let now = Int64(time.now.timeIntervalSince1970)
         let key = warm.key(target, request.headers)
         if let recipe = key.flatMap({ warm.recipe(for: $0) }) {
-            var found = warm.answer(inMemoryOf: recipe, service, now: now)
-            if found == nil { found = await warm.answer(keptOf: recipe, service, now: now) }
+            var found = answer(inMemoryOf: recipe)
+            if found == nil { found = await answer(keptOf: recipe) }
             if let found {
                 subject = recipe.job.source
-                var fields = self.fields(found.answer, recipe.job, request.headers)
-                fields.knownDisposition = recipe.disposition
-                return fields.response()
+                return fields(found, request.headers).response()
             }
         }
         let isInfo = target.hasPrefix(Self.infoPrefix)
         let (stated, ignoresQuery) = try job(at: isInfo ? String(target.dropFirst(Self.infoPrefix.count - 1)) : target)
         subject = stated.source
-        if stated.isExpired(now: now) {
+        if stated.isExpired(now: seconds) {
             throw AnswerFailure(404, "expired", "the URL has expired")
         }
         let wishes = ClientWishes(request.headers, usesHints: configuration.answer.usesClientHints)
@@ -102,11 +102,13 @@ struct ImageHandler: Sendable {
                 }
             }
             guard let answer else { throw CancellationError() }
-            let ready = self.fields(answer, job, fields)
+            var ready = self.fields(answer, job, fields)
+            let known = ready.ofJob
+            ready.known = known
             // The facts of a watermark are looked at each time.
             if let key, !answer.isOriginal, ImageService.watermarks(of: job).isEmpty,
                 service.originals.knownFacts(at: address)?.hash == answer.facts.hash,
-                let recipe = WarmAnswers.Recipe(answer, job, address, disposition: ready.disposition)
+                let recipe = WarmAnswers.Recipe(answer, job, address, known)
             {
                 warm.insert(recipe, for: key, ignoresQuery: ignoresQuery)
             }
@@ -123,6 +125,49 @@ struct ImageHandler: Sendable {
 
     private func fields(_ answer: ImageAnswer, _ job: ImageJob, _ fields: HTTPFields) -> AnswerFields {
         AnswerFields(answer: answer, job: job, configuration: configuration, now: time.now, request: fields)
+    }
+
+    // MARK: - Requests that have been answered before
+
+    /// The time by which URLs expire.
+    private var seconds: Int64 { Int64(time.now.timeIntervalSince1970) }
+
+    /// Returns how a request is answered, if it has been answered before.
+    func recipe(for request: HTTPRequest) -> WarmAnswers.Recipe? {
+        guard let target = request.path, target.utf8.count <= ImageJob.Bounds.path,
+            let key = warm.key(target, request.headerFields)
+        else { return nil }
+        return warm.recipe(for: key)
+    }
+
+    func answer(inMemoryOf recipe: WarmAnswers.Recipe) -> WarmAnswers.Found? {
+        warm.answer(inMemoryOf: recipe, service, now: seconds)
+    }
+
+    func answer(keptOf recipe: WarmAnswers.Recipe) async -> WarmAnswers.Found? {
+        await warm.answer(keptOf: recipe, service, now: seconds)
+    }
+
+    /// Returns the whole answer to a request, with a line in the log.
+    func response(
+        _ found: WarmAnswers.Found, to request: HTTPRequest, since begin: ContinuousClock.Instant
+    ) -> WarmResponse {
+        metrics.began()
+        let fields = fields(found, request.headerFields)
+        var head = fields.head
+        let bytes = head.status == .ok ? found.answer.bytes : nil
+        end(
+            RequestID(request.headerFields[.requestID]), &head, bytes: bytes?.count ?? 0, to: request,
+            nil, found.recipe.job.source, since: begin)
+        head.headerFields[.date] = dates.text(Date())
+        head.headerFields[.server] = ServerConfiguration.HTTP.name
+        return WarmResponse(head: head, body: request.method == .head ? [] : bytes?.parts ?? [])
+    }
+
+    private func fields(_ found: WarmAnswers.Found, _ fields: HTTPFields) -> AnswerFields {
+        var fields = self.fields(found.answer, found.recipe.job, fields)
+        fields.known = found.recipe.fields
+        return fields
     }
 
     private func info(_ report: ImageReport, _ facts: SourceFacts, _ job: ImageJob) throws -> Response {

@@ -86,6 +86,8 @@ public struct ServerApplication: Sendable {
     /// The places of decodes and encodes.
     var work: CostQueue<ImageService.AnswerKey> { handler.service.work }
     var warm: WarmAnswers { handler.warm }
+    /// The answers that the disk or the machines' store had so far.
+    var keptAnswers: Int { handler.service.keptAnswers.load(ordering: .relaxed) }
     var answers: MemoryCache<ImageService.AnswerKey, AnswerBytes> { handler.service.answers }
     /// The places of transfers.
     var transfers: CostQueue<String> { handler.service.originals.transfers }
@@ -223,10 +225,11 @@ public struct ServerApplication: Sendable {
 
     private func pictures(_ onRunning: @escaping @Sendable (Port) -> Void) -> some Service {
         let http = configuration.http
+        let responder = ServerResponder(handler: handler, health: health, tracer: tracer)
         return Application(
-            responder: ServerResponder(handler: handler, health: health, tracer: tracer), server: channel,
+            responder: responder, server: channel(warm: responder),
             configuration: .init(
-                address: .hostname(http.host, port: http.port), serverName: "halcyon",
+                address: .hostname(http.host, port: http.port), serverName: ServerConfiguration.HTTP.name,
                 availableConnectionsDelegate: MaximumAvailableConnections(http.maximumConnections)),
             onServerRunning: { onRunning(.pictures($0.localAddress?.port ?? 0)) }, logger: logger)
     }
@@ -234,22 +237,24 @@ public struct ServerApplication: Sendable {
     private func reports(_ onRunning: @escaping @Sendable (Port) -> Void) -> some Service {
         let place = configuration.metrics
         return Application(
-            responder: AdminResponder(health: health, metrics: metrics), server: channel,
+            responder: AdminResponder(health: health, metrics: metrics), server: channel(warm: nil),
             configuration: .init(
-                address: .hostname(place.host, port: place.port), serverName: "halcyon",
+                address: .hostname(place.host, port: place.port), serverName: ServerConfiguration.HTTP.name,
                 availableConnectionsDelegate: MaximumAvailableConnections(64)),
             onServerRunning: { onRunning(.reports($0.localAddress?.port ?? 0)) }, logger: logger)
     }
 
     /// The connections: their bounds, and the server's patience.
-    private var channel: HTTPServerBuilder {
+    private func channel(warm: ServerResponder?) -> HTTPServerBuilder {
         let patience = TimeAmount(configuration.http.writeTimeout)
         let http = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ConnectionWatch(writeTimeout: patience)],
             idleTimeout: TimeAmount(configuration.http.idleTimeout),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: ImageJob.Bounds.path, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
-        return HTTPServerBuilder { ConnectionChannel(channel: HTTP1Channel(responder: $0, configuration: http)) }
+        return HTTPServerBuilder {
+            ConnectionChannel(channel: HTTP1Channel(responder: $0, configuration: http), warm: warm)
+        }
     }
 }
 

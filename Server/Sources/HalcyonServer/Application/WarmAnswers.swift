@@ -23,16 +23,16 @@ struct WarmAnswers: Sendable {
     final class Recipe: Sendable {
         let job: ImageJob
         let address: Originals.Address
-        let disposition: String
+        let fields: AnswerFields.Known
         /// The hash of the source's bytes.
         let hash: String
         let format: ImageFormat
         let place: ImageAnswer.Place
 
         /// Returns nil for an answer that no cache keeps.
-        init?(_ answer: ImageAnswer, _ job: ImageJob, _ address: Originals.Address, disposition: String) {
+        init?(_ answer: ImageAnswer, _ job: ImageJob, _ address: Originals.Address, _ fields: AnswerFields.Known) {
             guard let place = answer.place else { return nil }
-            (self.job, self.address, self.disposition) = (job, address, disposition)
+            (self.job, self.address, self.fields) = (job, address, fields)
             (hash, format, self.place) = (answer.facts.hash, answer.format, place)
         }
     }

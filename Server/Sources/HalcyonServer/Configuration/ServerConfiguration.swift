@@ -6,6 +6,9 @@ import Logging
 public struct ServerConfiguration: Sendable {
     /// The sockets (`http`).
     public struct HTTP: Hashable, Sendable {
+        /// The value of `Server` in answers.
+        static let name = "halcyon"
+
         /// The address that the server listens at, 127.0.0.1 by default: a proxy stands before it.
         public var host = "127.0.0.1"
         /// The port, 8080 by default; 0 takes a free one.

@@ -48,6 +48,8 @@ final class ImageService: Sendable {
         }
     }
 
+    private typealias Expectation = CostQueue<AnswerKey>.Expectation
+
     let pipeline: ImagePipeline
     let originals: Originals
     /// The places of decodes and encodes, by their pixels.
@@ -127,11 +129,12 @@ final class ImageService: Sendable {
     private func attempt(
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
-        let facts = try await originals.facts(at: address) {
-            if !job.raw { try work.check() }
-        }
-        let part = try await trimmed(job, facts, address)
-        let (marks, others) = try await watermarks(of: job)
+        var expectation: Expectation?
+        let facts = try await originals.facts(
+            at: address, beforeWaiting: { if !job.raw { try work.check() } },
+            beforeTransfer: { if !job.raw { expectation = try work.expect() } })
+        let part = try await trimmed(job, facts, address, expectation)
+        let (marks, others) = try await watermarks(of: job, expectation)
         let plan = try plan(job, facts, part, marks, accept)
         if plan.isOriginal {
             let original = try await originals.original(of: facts, at: address)
@@ -143,7 +146,7 @@ final class ImageService: Sendable {
         let isStored = !([facts] + others).contains { $0.freshness.isNotStored }
         let (request, key) = request(for: plan, facts, address)
         let place = ImageAnswer.Place(request: request, encoding: plan.encoding, key: key)
-        let bytes = try await bytes(at: place, cost: plan.cost, facts, address, isStored: isStored)
+        let bytes = try await bytes(at: place, cost: plan.cost, facts, address, expectation, isStored: isStored)
         return ImageAnswer(
             bytes: bytes, format: plan.format(of: bytes), isOriginal: false, facts: facts, others: others,
             place: isStored ? place : nil)
@@ -171,7 +174,7 @@ final class ImageService: Sendable {
 
     /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high, and the facts of those with a URL.
     private func watermarks(
-        of job: ImageJob
+        of job: ImageJob, _ expectation: Expectation?
     ) async throws -> ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) {
         var (found, sources): ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) = ([:], [])
         guard !job.raw else { return (found, sources) }
@@ -184,7 +187,7 @@ final class ImageService: Sendable {
                 address = try await ownMark.address(for: ImageJob(source: ""), configuration.source)
             }
             let facts = try await originals.facts(at: address)
-            found[picture] = try await watermark(facts, address)
+            found[picture] = try await watermark(facts, address, expectation)
             // The server's own one is a setting, which lasts.
             if case .url = picture { sources.append(facts) }
         }
@@ -192,14 +195,16 @@ final class ImageService: Sendable {
     }
 
     private func watermark(
-        _ facts: SourceFacts, _ address: Originals.Address
+        _ facts: SourceFacts, _ address: Originals.Address, _ expectation: Expectation?
     ) async throws -> WatermarkPicture {
         if let known = marks.value(for: facts.hash) { return known }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
         request.decode.target = TargetSize(PixelSize(2048, 2048))
         request.decode.firstFrameOnly = true
-        let image = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+        let image = try await worked(
+            request, facts, address, cost: facts.pixels(firstFrameOnly: true), expectation: expectation, isLast: false
+        ) {
             [pipeline] in try await pipeline.image(for: $0)
         }
         let picture = WatermarkPicture(hash: facts.hash, image: image)
@@ -232,14 +237,16 @@ final class ImageService: Sendable {
 
     /// Returns the part of a source without the border that a job removes: known by the hash of the bytes, or found in all pixels.
     private func trimmed(
-        _ job: ImageJob, _ facts: SourceFacts, _ address: Originals.Address
+        _ job: ImageJob, _ facts: SourceFacts, _ address: Originals.Address, _ expectation: Expectation?
     ) async throws -> PixelRect? {
         guard let trim = Self.trim(of: job, facts) else { return nil }
         let key = TrimKey(facts, trim, job)
         if let known = trims.value(for: key) { return known.part }
         var request = originals.request(for: facts, at: address)
         request.decode = address.request.decode
-        let part = try await worked(request, facts, address, cost: facts.pixels(firstFrameOnly: true)) {
+        let part = try await worked(
+            request, facts, address, cost: facts.pixels(firstFrameOnly: true), expectation: expectation, isLast: false
+        ) {
             [pipeline] request in
             let image = try await pipeline.image(for: request)
             return try await NIOThreadPool.singleton.runIfActive {
@@ -273,13 +280,16 @@ final class ImageService: Sendable {
     }
 
     private func bytes(
-        at place: ImageAnswer.Place, cost: Int, _ facts: SourceFacts, _ address: Originals.Address, isStored: Bool
+        at place: ImageAnswer.Place, cost: Int, _ facts: SourceFacts, _ address: Originals.Address,
+        _ expectation: Expectation?, isStored: Bool
     ) async throws -> AnswerBytes {
         if let known = answers.value(for: place.key) { return known }
         let kept = await kept(at: place)
         try Task.checkCancellation()
         if let kept { return kept }
-        let made = try await worked(place.request, facts, address, as: place.encoding, cost: cost) {
+        let made = try await worked(
+            place.request, facts, address, as: place.encoding, cost: cost, expectation: expectation
+        ) {
             [pipeline] in try await pipeline.encodedImage(for: $0, as: place.encoding)
         }
         return isStored ? remembered(made, at: place) : AnswerBytes(made: made)
@@ -290,19 +300,24 @@ final class ImageService: Sendable {
     /// A place is never held while the source's server is waited for: bytes that no cache has any more are fetched before, and held.
     private func worked<Value: Sendable>(
         _ request: ImageRequest, _ facts: SourceFacts, _ address: Originals.Address,
-        as encoding: ImageEncoding = .original, cost: Int, _ body: @Sendable (ImageRequest) async throws -> Value
+        as encoding: ImageEncoding = .original, cost: Int, expectation: Expectation? = nil, isLast: Bool = true,
+        _ body: @Sendable (ImageRequest) async throws -> Value
     ) async throws -> Value {
         let key = AnswerKey(image: pipeline.key(for: request), encoding: encoding)
         do {
             return try await originals.holding(facts) {
-                try await work.withPlace(for: key, cost: cost) { try await body(request) }
+                try await work.withPlace(for: key, cost: cost, expectation: expectation, isLast: isLast) {
+                    try await body(request)
+                }
             }
         } catch  where Originals.Failure(error) == .notKept {
             var (held, again) = (facts, request)
             held.original = try await originals.original(of: facts, at: address)
             again.source = originals.request(for: held, at: address).source
             return try await originals.holding(held) { [again] in
-                try await work.withPlace(for: key, cost: cost) { try await body(again) }
+                try await work.withPlace(for: key, cost: cost, expectation: expectation, isLast: isLast) {
+                    try await body(again)
+                }
             }
         }
     }

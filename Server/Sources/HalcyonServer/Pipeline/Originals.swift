@@ -132,9 +132,13 @@ final class Originals: Sendable {
 
     /// Returns the facts of a source: those in memory, else those of its present bytes.
     ///
-    /// - Parameter check: called before bytes are transferred that nobody else waits for; throws if they would be of no use.
-    /// - Throws: `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`; the errors of `check`.
-    func facts(at address: Address, beforeTransfer check: () throws -> Void = {}) async throws -> SourceFacts {
+    /// - Parameters:
+    ///   - check: called before a transfer that nobody else waits for waits for its place; throws if its bytes would be of no use.
+    ///   - begin: called in that place, before the transfer; throws as `check` does.
+    /// - Throws: `ImagePipelineError`, `CostQueueRefusal`, `CancellationError`; the errors of `check` and `begin`.
+    func facts(
+        at address: Address, beforeWaiting check: () throws -> Void = {}, beforeTransfer begin: () throws -> Void = {}
+    ) async throws -> SourceFacts {
         if let known = knownFacts(at: address) { return known }
         if let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original) {
             return try await transfers.withPlace(for: key(of: address), cost: 1) {
@@ -142,21 +146,28 @@ final class Originals: Sendable {
             }
         }
         try Task.checkCancellation()
-        if address.key.map({ !transfers.has($0) }) ?? true { try check() }
-        return try await transferred(address) { try await remember($0, at: address) }
+        let isNew = address.key.map { !transfers.has($0) } ?? true
+        if isNew { try check() }
+        return try await transferred(address, beforeTransfer: { if isNew { try begin() } }) {
+            try await remember($0, at: address)
+        }
     }
 
     private func key(of address: Address) -> String { address.key ?? UUID().uuidString }
 
     /// Gets the source's own bytes, in a place among the transfers with its host and one among all, which is held until `body` has
     /// looked at them: the workers that read headers may all be busy, and nothing waits for them without a place.
+    ///
+    /// - Parameter begin: called in the place, before the transfer.
     private func transferred<Value>(
-        _ address: Address, _ body: @Sendable (EncodedImage) async throws -> Value
+        _ address: Address, beforeTransfer begin: () throws -> Void = {},
+        _ body: @Sendable (EncodedImage) async throws -> Value
     ) async throws -> Value {
         let key = key(of: address)
-        func transfer() async throws -> Value {
+        nonisolated(nonsending) func transfer() async throws -> Value {
             try await transfers.withPlace(for: key, cost: 1) {
-                try await body(try await pipeline.encodedImage(for: address.request, as: .original))
+                try begin()
+                return try await body(try await pipeline.encodedImage(for: address.request, as: .original))
             }
         }
         guard let hosts, case .remote(let url) = address.request.source, let host = url.host() else {
