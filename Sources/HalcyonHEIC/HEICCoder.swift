@@ -24,6 +24,8 @@ package struct HEICCoder: ISOImageDecoder {
             let head = header.isCut ? HEICHead.file(ByteReader(bytes)) : nil
             var info =
                 try head?.withUnsafeBytes { try HEICFile.read($0) { $0.info } } ?? HEICFile.read(bytes) { $0.info }
+            // The data of the canvases may not have arrived.
+            if !header.isCut { try items.checkCanvases(ByteReader(bytes)) }
             guard !info.size.isEmpty else { throw CodecError.damaged(.heic, reason: "its size is zero") }
             info.hasGainMap = items.hasGainMap
             return info

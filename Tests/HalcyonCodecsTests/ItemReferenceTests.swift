@@ -110,6 +110,34 @@ import Testing
         }
     }
 
+    /// libheif would show in a hole what memory held before, and read beyond the end of a part above the canvas.
+    @Test(arguments: [
+        (
+            CraftedHEIC.Item.canvas(columns: 1, rows: 1, width: 80, height: 64),
+            "the tiles of a grid of 80x64 do not cover it"
+        ),
+        (.canvas(columns: 2, rows: 1, width: 64, height: 100), "the tiles of a grid of 64x100 do not cover it"),
+        (.placed(x: 5, y: -10), "a part of an overlay begins outside of it"),
+        (.placed(x: -1, y: 0), "a part of an overlay begins outside of it"),
+    ])
+    func canvasesWithHolesAreRefused(_ item: CraftedHEIC.Item, _ reason: String) throws {
+        let file = try CraftedHEIC(items: [item, .picture, .picture], references: [("dimg", 1, [2, 3])]).file()
+        for refused in [{ _ = try registry.probe(file) }, { _ = try registry.decode(file) }] as [() throws -> Void] {
+            #expect(throws: CodecError.damaged(.heic, reason: reason)) { try refused() }
+        }
+    }
+
+    /// A tile that is the identity of a picture has its size; a canvas may be smaller than its tiles.
+    @Test func canvasesThatAreCoveredAreDecoded() throws {
+        let item = CraftedHEIC.Item.canvas(columns: 2, rows: 1, width: 64, height: 64)
+        let file = try CraftedHEIC(
+            items: [item, .picture, .identity, .picture], references: [("dimg", 1, [2, 3]), ("dimg", 3, [4])]
+        ).file()
+        let first = try registry.decode(file).bitmap
+        #expect(first.size == PixelSize(64, 64))
+        #expect(try registry.decode(file).bitmap.bytes == first.bytes)
+    }
+
     /// libheif reads the lists one behind the other, whatever their boxes say of their lengths.
     @Test(arguments: [-1, 1, 40]) func lengthsThatLieAreRefused(_ lie: Int) throws {
         var file = chain(of: .identity, count: 3)

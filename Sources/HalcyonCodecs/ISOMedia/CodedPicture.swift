@@ -4,6 +4,9 @@ import HalcyonImage
 package struct CodedPicture {
     /// The largest size that a sequence header, parameter set or canvas declares; nil if there is none.
     private(set) var size: PixelSize?
+    /// The sizes at which H.265 pictures come out of the decoder, without the padding to whole blocks; an empty one for a
+    /// parameter set that cannot be read.
+    private(set) var shownSizes: Set<PixelSize> = []
     /// The number of pictures that begin in the data.
     private(set) var count = 0
     /// The number of headers that declare a size, whether they can be read or not.
@@ -20,6 +23,7 @@ package struct CodedPicture {
         if let size = other.size { add(size) }
         count += other.count
         headerCount += other.headerCount
+        shownSizes.formUnion(other.shownSizes)
     }
 
     /// Adds the size of the canvas on which a grid or an overlay is assembled, stored in 16 or 32 bits.
@@ -65,14 +69,16 @@ package struct CodedPicture {
         if type == 33 {
             headerCount += 1
             guard headerCount <= Self.maximumHeaders else { return }
-            if let size = Self.parameterSetSize(unit.part(at: 2, length: unit.count)) { add(size) }
+            let sizes = Self.parameterSetSizes(unit.part(at: 2, length: unit.count))
+            if let sizes { add(sizes.coded) }
+            shownSizes.insert(sizes?.shown ?? PixelSize(0, 0))
         } else if type < 32, (unit.byte(2) ?? 0) & 0x80 != 0 {
             // The first slice of a picture.
             count += 1
         }
     }
 
-    private static func parameterSetSize(_ payload: ByteReader) -> PixelSize? {
+    private static func parameterSetSizes(_ payload: ByteReader) -> (coded: PixelSize, shown: PixelSize)? {
         var bits = BitReader(payload, skipsPrevention: true)
         bits.skip(4)
         let subLayers = bits.bits(3)
@@ -81,10 +87,18 @@ package struct CodedPicture {
         if subLayers > 0 { bits.skip((8 - subLayers) * 2) }
         for layer in present { bits.skip((layer.profile ? 88 : 0) + (layer.level ? 8 : 0)) }
         bits.skipVariable()
+        let chroma = bits.expGolomb()
         // The flag for separate colour planes.
-        if bits.expGolomb() == 3 { bits.skip(1) }
-        let size = PixelSize(bits.expGolomb(), bits.expGolomb())
-        return bits.isOver ? nil : size
+        if chroma == 3 { bits.skip(1) }
+        let coded = PixelSize(bits.expGolomb(), bits.expGolomb())
+        var shown = coded
+        if bits.flag() {
+            // Left, right, top and bottom, in samples of colour.
+            let cuts = (0..<4).map { _ in bits.expGolomb() }
+            shown.width -= (cuts[0] + cuts[1]) * ([1, 2].contains(chroma) ? 2 : 1)
+            shown.height -= (cuts[2] + cuts[3]) * (chroma == 1 ? 2 : 1)
+        }
+        return bits.isOver ? nil : (coded, shown)
     }
 
     // MARK: AV1

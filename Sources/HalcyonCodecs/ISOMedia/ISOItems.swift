@@ -50,7 +50,7 @@ package struct ISOItems {
     /// The maximum number of references and of extents, for all items together.
     private static let (maximumReferences, maximumExtents) = (1 << 18, 1 << 18)
     /// The maximum depth of items that are assembled from others.
-    private static let deepest = 32
+    static let deepest = 32
     /// The types of items whose data is read: it declares a size, or may have a thumbnail.
     private static let readTypes: Set<String> = ["hvc1", "hev1", "av01", "grid", "iovl", "Exif"]
 
@@ -300,7 +300,7 @@ package struct ISOItems {
     }
 
     /// Calls `body` with an item's data in one piece.
-    private static func withData(of item: Item, in reader: ByteReader, _ body: (ByteReader) -> Void) {
+    static func withData(of item: Item, in reader: ByteReader, _ body: (ByteReader) -> Void) {
         if item.extents.count == 1, let only = item.extents.first {
             return body(reader.part(at: only.lowerBound, length: only.count))
         }
@@ -369,7 +369,7 @@ package struct ISOItems {
         return sum
     }
 
-    private func damaged(_ reason: String) -> CodecError { .damaged(format, reason: reason) }
+    func damaged(_ reason: String) -> CodecError { .damaged(format, reason: reason) }
 }
 
 extension ISOItems.Item {

@@ -10,7 +10,11 @@ struct CraftedHEIC {
         case identity
         /// One column and row of tiles, or more.
         case grid(columns: Int, rows: Int)
+        /// Tiles on a canvas of another size.
+        case canvas(columns: UInt8, rows: UInt8, width: UInt8, height: UInt8)
         case overlay
+        /// A part at a place, and another one at the origin.
+        case placed(x: Int8, y: Int8)
         /// An item that is not an image.
         case exif
 
@@ -18,8 +22,8 @@ struct CraftedHEIC {
             switch self {
             case .picture: "hvc1"
             case .identity: "iden"
-            case .grid: "grid"
-            case .overlay: "iovl"
+            case .grid, .canvas: "grid"
+            case .overlay, .placed: "iovl"
             case .exif: "Exif"
             }
         }
@@ -29,7 +33,12 @@ struct CraftedHEIC {
             switch self {
             case .picture, .identity, .exif: Data()
             case .grid(let columns, let rows): Data([0, 0, UInt8(rows - 1), UInt8(columns - 1), 0, 64, 0, 64])
+            case .canvas(let columns, let rows, let width, let height):
+                Data([0, 0, rows - 1, columns - 1, 0, width, 0, height])
             case .overlay: Data([0, 0]) + Data(count: 8) + Data([0, 64, 0, 64, 0, 0, 0, 0])
+            case .placed(let x, let y):
+                Data([0, 0]) + Data(count: 8) + Data([0, 64, 0, 64])
+                    + Data([x < 0 ? 255 : 0, UInt8(bitPattern: x), y < 0 ? 255 : 0, UInt8(bitPattern: y), 0, 0, 0, 0])
             }
         }
     }
