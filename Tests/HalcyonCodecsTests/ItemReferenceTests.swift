@@ -127,6 +127,19 @@ import Testing
         }
     }
 
+    /// A tile that is coded otherwise may be of any size, and leave a hole.
+    @Test(arguments: [
+        ([2, 3], "the tiles of a grid differ in size"), ([3, 2], "the tiles of a grid differ in size"),
+        ([3, 3], "the tiles of a grid of 64x64 do not cover it"),
+    ])
+    func tilesOfAnotherCodingAreRefused(_ tiles: [Int], _ reason: String) throws {
+        let file = try CraftedHEIC(
+            items: [.canvas(columns: 2, rows: 1, width: 64, height: 64), .picture, .av1],
+            references: [("dimg", 1, tiles)]
+        ).file()
+        #expect(throws: CodecError.damaged(.heic, reason: reason)) { try registry.probe(file) }
+    }
+
     @Test func aTileThatIsTheIdentityOfAPictureHasItsSize() throws {
         let file = try CraftedHEIC(
             items: [.canvas(columns: 1, rows: 1, width: 64, height: 64), .identity, .picture],

@@ -31,7 +31,8 @@ extension ISOItems {
         return nil
     }
 
-    /// Returns the sizes that an item may have once it is decoded; an empty one for an item that cannot be a tile.
+    /// Returns the sizes that an item may have once it is decoded; one of no pixels for an item that cannot be a tile, or
+    /// whose coding is not read.
     private func shownSizes(of id: Int, depth: Int) -> Set<PixelSize> {
         let none: Set = [PixelSize(0, 0)]
         guard let item = items[id], depth < Self.deepest,
@@ -40,7 +41,7 @@ extension ISOItems {
         switch item.type {
         case "grid", "iovl": return item.coded.size.map { [$0] } ?? none
         case "iden": return item.parts.first.map { shownSizes(of: $0, depth: depth + 1) } ?? none
-        default: return item.coded.shownSizes
+        default: return item.coded.shownSizes.isEmpty ? none : item.coded.shownSizes
         }
     }
 

@@ -17,6 +17,8 @@ struct CraftedHEIC {
         case placed(x: Int8, y: Int8)
         /// An item that is not an image.
         case exif
+        /// An item that is coded as AV1.
+        case av1
 
         fileprivate var type: String {
             switch self {
@@ -25,13 +27,14 @@ struct CraftedHEIC {
             case .grid, .canvas: "grid"
             case .overlay, .placed: "iovl"
             case .exif: "Exif"
+            case .av1: "av01"
             }
         }
 
         /// For a canvas of 64 x 64, the size of the picture before it is cut.
         fileprivate var data: Data {
             switch self {
-            case .picture, .identity, .exif: Data()
+            case .picture, .identity, .exif, .av1: Data()
             case .grid(let columns, let rows): Data([0, 0, UInt8(rows - 1), UInt8(columns - 1), 0, 64, 0, 64])
             case .canvas(let columns, let rows, let width, let height):
                 Data([0, 0, rows - 1, columns - 1, 0, width, 0, height])
@@ -59,7 +62,8 @@ struct CraftedHEIC {
             return source[start..<start + length]
         }
         let alpha = Self.box("auxC", Data(count: 4) + Data("urn:mpeg:hevc:2015:auxid:1\0".utf8))
-        let properties = try Self.box("ipco", original("hvcC") + original("ispe") + alpha)
+        let av1 = Self.box("av1C", Data([0x81, 0, 12, 0]))
+        let properties = try Self.box("ipco", original("hvcC") + original("ispe") + alpha + av1)
         let picture = try original("mdat").dropFirst(8)
         let head = Self.box("ftyp", Data("heic\0\0\0\0mif1heic".utf8))
         let length = head.count + meta(properties, picture: (0, picture.count)).count + 8
@@ -71,8 +75,9 @@ struct CraftedHEIC {
         for (index, item) in items.enumerated() {
             let id = Self.word(index + 1)
             infos += Self.box("infe", Data([2, 0, 0, 0]) + id + Data([0, 0]) + Data(item.type.utf8) + [0])
-            associations += id + (alphas.contains(index + 1) ? Data([3, 0x81, 2, 3]) : Data([2, 0x81, 2]))
-            let isPicture = if case .picture = item { true } else { false }
+            let (isPicture, isAV1) = (item.type == "hvc1", item.type == "av01")
+            let coding: UInt8 = isAV1 ? 0x84 : 0x81
+            associations += id + (alphas.contains(index + 1) ? Data([3, coding, 2, 3]) : Data([2, coding, 2]))
             let place = isPicture ? picture : (inner.count, item.data.count)
             locations += id + Self.word(isPicture ? 0 : 1) + Data([0, 0, 0, 1])
             locations += Self.word(place.offset >> 16) + Self.word(place.offset)
