@@ -61,6 +61,14 @@ package struct JXLCoder: ImageDecoder {
     }
 }
 
+extension JXLCoder: SizeFirstImageDecoder {
+    package func declaredSize(inBeginning data: Data) throws(CodecError) -> PixelSize? {
+        let header = JXLFile.header(inBeginning: data)
+        try header?.checkSize()
+        return header?.size
+    }
+}
+
 extension JXLCoder: OpeningImageDecoder {
     package func opening(_ data: Data) -> JXLCoder {
         var coder = self

@@ -26,6 +26,7 @@ struct JXLFile {
         codestream = try boxes.codestream(in: data)
         guard let header = try codestream.read({ try JXLImageHeader.read($0) }) else { throw Self.cutOff }
         guard !header.size.isEmpty else { throw CodecError.damaged(.jpegXL, reason: "its size is zero") }
+        try header.checkSize()
         self.header = header
         metadataByteCount = boxes.metadataByteCount.adding(1, times: header.profileBytes ?? 0)
         let headerBytes: Int
@@ -40,6 +41,11 @@ struct JXLFile {
         try codestream.read { try index.read($0) }
         self.index = index
         isCut = boxes.isCut || !index.isWhole(within: codestream.count)
+    }
+
+    /// The header in the beginning of a file; nil if it is not there as a whole, or is damaged.
+    static func header(inBeginning data: Data) -> JXLImageHeader? {
+        try? JXLBoxes(data).codestream(in: data).read { try JXLImageHeader.read($0) }
     }
 
     static var cutOff: CodecError { .damaged(.jpegXL, reason: "the file was cut off") }

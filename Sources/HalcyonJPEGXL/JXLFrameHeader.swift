@@ -15,7 +15,7 @@ struct JXLFrameHeader {
     }
 
     /// The most parts that libjxl reads.
-    private static let maximumParts = 1 << 16
+    static let maximumParts = 1 << 16
     private static let flagLowFrequencyFrame: UInt64 = 1 << 5
 
     private(set) var kind = Kind.regular

@@ -74,6 +74,15 @@ struct JXLImageHeader {
         return reader.isOver ? nil : header
     }
 
+    /// Refuses sizes that no limits allow.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    func checkSize() throws(CodecError) {
+        // As many as the parts of a frame hold, at their usual size of 256 x 256.
+        let pixels = JXLFrameHeader.maximumParts << 16
+        try DecodeLimits(maximumPixels: pixels, maximumSide: Bitmap.maximumSide).check(size)
+    }
+
     private mutating func readFields(_ reader: inout JXLBitReader) throws {
         size = Self.size(&reader)
         if !reader.flag() { try readMetadata(&reader) }

@@ -7,8 +7,8 @@ import Testing
 /// The judgement of a picture by its first bytes, which refuses nothing that a decode of the whole file would take.
 @Suite struct FirstBytesTests {
     private static let registry = CoderRegistry.standard()
-    /// The formats whose size comes first.
-    private static let sizeFirst: Set<ImageFormat> = [.bmp, .gif, .jpeg, .png, .qoi, .webp]
+    /// The formats whose size comes first in every file.
+    private static let sizeFirst: Set<ImageFormat> = [.bmp, .gif, .jpeg, .jpegXL, .png, .qoi, .webp]
 
     /// The folders of fixtures, each a run of its own.
     private static let folders = ((try? FileManager.default.contentsOfDirectory(atPath: Fixture.folder.path)) ?? [])
@@ -73,7 +73,9 @@ import Testing
     /// The number of bytes that say the size. A transfer of any picture of these formats is long enough for a look.
     @Test(arguments: [
         ("bmp/24.bmp", 54), ("gif/still.gif", 800), ("jpeg/baseline-420.jpg", 1024), ("png/rgb8.png", 33),
-        ("qoi/opaque.qoi", 14), ("webp/lossy.webp", 64),
+        ("qoi/opaque.qoi", 14), ("webp/lossy.webp", 64), ("jxl/10-bit.jxl", 64), ("avif/420.avif", 1024),
+        ("avif/grid-alpha.avif", 1024), ("avif/orientation-6.avif", 1024), ("heic/420.heic", 1024),
+        ("heic/orientation-6.heic", 1024),
     ])
     func aFewBytesAreEnough(file: String, count: Int) throws {
         let data = try Fixture.read(file)
@@ -85,8 +87,20 @@ import Testing
         #expect(try !Self.registry.checkBeginning(Data(data.prefix(first - 1)), limits: DecodeLimits()))
     }
 
+    /// A picture that is cut out of a larger one is judged by its own size, and once it is complete if the cut is odd.
+    @Test(arguments: ["avif/clap.avif", "heic/odd-size.heic"])
+    func oddCutsWait(file: String) throws {
+        var data = try Fixture.read(file)
+        let limits = DecodeLimits(maximumSourcePixels: 1)
+        #expect(Self.refusal(data, limits) != nil && Self.refusal(data, limits) == Self.verdict(data, limits))
+        let cut = try #require(data.range(of: Data("clap".utf8))).upperBound
+        // The divisor of the width.
+        data[cut + 7] = 0
+        #expect(Self.refusal(data, limits) == nil)
+    }
+
     /// A format that declares no size first is not looked at again, and neither are bytes that are none.
-    @Test(arguments: ["avif", "tiff", "svg"]) func otherFormatsWait(folder: String) throws {
+    @Test(arguments: ["ico", "tiff", "svg"]) func otherFormatsWait(folder: String) throws {
         let limits = DecodeLimits(maximumSide: 1, maximumSourcePixels: 1)
         let names = try FileManager.default.contentsOfDirectory(atPath: Fixture.folder.appending(path: folder).path)
         let file = try #require(names.sorted().first { $0.hasSuffix(".\(folder)") })

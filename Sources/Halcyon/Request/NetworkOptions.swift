@@ -38,9 +38,10 @@ public struct NetworkOptions: Hashable, Sendable {
     /// `DecodeOptions.limits`, with the error of the decode (`CodecError.limitExceeded`), and nothing of it is kept. False by
     /// default: requests with different limits share no transfer then.
     ///
-    /// JPEG, PNG, GIF, WebP, BMP and QOI declare their size first; other formats are judged once they are complete. The
-    /// headers are read in this process, by bounds-checked Swift, also where decodes are isolated. A hook that changes the
-    /// bytes turns it off, and `ImagePipeline.data(for:)` ignores it. It costs a microsecond or so for each transfer.
+    /// JPEG, PNG, GIF, WebP, JPEG XL, AVIF, HEIC, BMP and QOI declare their size first; other formats and
+    /// sequences of AVIF are judged once they are complete. The headers are read in this
+    /// process, by bounds-checked Swift, also where decodes are isolated. A hook that changes the bytes turns it off, and
+    /// `ImagePipeline.data(for:)` ignores it. It costs some microseconds for each transfer.
     public var stopsAtLimits = false
     /// The hooks that change the request, its redirects, its response and its bytes on their way. Nil by default.
     ///

@@ -45,7 +45,7 @@ package struct ISOImageHeader {
     /// Refuses sizes that the libraries would refuse themselves, so that the error contains the figure.
     ///
     /// - Throws: `CodecError.limitExceeded`.
-    package func check() throws {
+    package func check() throws(CodecError) {
         let limits = DecodeLimits(maximumSide: Bitmap.maximumSide)
         guard largestArea <= limits.maximumPixels else {
             throw CodecError.limitExceeded("pixels", value: largestArea, limit: limits.maximumPixels)

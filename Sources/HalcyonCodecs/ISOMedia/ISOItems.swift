@@ -345,6 +345,21 @@ package struct ISOItems {
         return extent
     }
 
+    /// The size of the primary item, cut (`clap`) but not turned; nil if none is declared, or if the cut is not of whole pixels.
+    var primarySize: PixelSize? {
+        guard let item = primary.flatMap({ items[$0] }), let size = item.size else { return nil }
+        let cuts = item.properties.lazy.map { property($0.index) }.filter { $0.isNamed("clap") }
+        guard let cut = cuts.first?.body else { return size }
+        let sides = [0, 8].compactMap { place -> Int? in
+            guard let side = cut.bigEndian32(place), let divisor = cut.bigEndian32(place + 4), divisor > 0 else {
+                return nil
+            }
+            return side.isMultiple(of: divisor) ? side / divisor : nil
+        }
+        guard sides.count == 2, max(sides[0], sides[1]) <= max(size.width, size.height) else { return nil }
+        return PixelSize(sides[0], sides[1])
+    }
+
     /// Returns the bytes of a bitmap for everything that is decoded at the same time: the image, or its coded size if
     /// that is larger, and a tile or a part of an overlay.
     package func decodedBytes(of size: PixelSize) -> Int {

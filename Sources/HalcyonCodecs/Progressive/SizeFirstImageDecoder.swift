@@ -6,7 +6,9 @@ import HalcyonImage
 package protocol SizeFirstImageDecoder: ImageDecoder {
     /// Returns the size that the beginning of a file declares, which is that of the whole file whatever follows; nil if it has not
     /// arrived.
-    func declaredSize(inBeginning data: Data) -> PixelSize?
+    ///
+    /// - Throws: `CodecError.limitExceeded` for a size that the decoder refuses whatever the limits are.
+    func declaredSize(inBeginning data: Data) throws(CodecError) -> PixelSize?
 }
 
 extension SizeFirstImageDecoder {
@@ -38,7 +40,7 @@ extension CoderRegistry {
     package func checkBeginning(_ data: Data, limits: DecodeLimits) throws(CodecError) -> Bool {
         guard let decoder = decoder(for: data) else { return data.count >= Self.signatureBytes }
         guard let decoder = decoder as? any SizeFirstImageDecoder else { return true }
-        guard let size = decoder.declaredSize(inBeginning: data) else { return false }
+        guard let size = try decoder.declaredSize(inBeginning: data) else { return false }
         try limits.check(declared: size)
         return true
     }
