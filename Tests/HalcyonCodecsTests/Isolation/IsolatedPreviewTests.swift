@@ -2,7 +2,6 @@ import Foundation
 import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
-import Synchronization
 import TestSupport
 import Testing
 
@@ -110,7 +109,7 @@ import Testing
     {
         guard isBusy else { return try body() }
         let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let state = Mutex((looks: 0, isOver: false))
+        let state = Lock((looks: 0, isOver: false))
         // The program looks at it every few milliseconds once the worker works, and a few times before.
         let context = WorkContext {
             state.withLock { state in
