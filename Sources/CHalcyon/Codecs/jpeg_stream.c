@@ -182,8 +182,8 @@ halcyon_codec_status halcyon_jpeg_stream_append(halcyon_jpeg_stream *stream, con
 
 halcyon_codec_status halcyon_jpeg_stream_end(halcyon_jpeg_stream *stream, bool allows_missing,
                                              halcyon_codec_call *call) {
-    if (!enter(stream, call) || stream->phase == FINISHED || stream->phase < READING_SCANS) return stream->status;
-    stream->guard.is_cut = true;
+    if (!enter(stream, call) || stream->phase < READING_SCANS) return stream->status;
+    if (stream->phase != FINISHED) stream->guard.is_cut = true;
     stream->guard.allows_missing = allows_missing;
     // End markers as libjpeg supplies them to a file, enough to fill the longest segment.
     uint8_t markers[1 << 10];

@@ -38,7 +38,8 @@ _Noreturn void halcyon_jpeg_leave(j_common_ptr info, halcyon_codec_status status
 /// any real one's.
 void halcyon_jpeg_check_scans(j_decompress_ptr info);
 
-/// Leaves libjpeg if the data ended before its end marker, and scans may be missing. Called once all that arrived is read.
+/// Leaves libjpeg if a component has no scan, or if the data ended before its end marker and scans may be missing. Called once all that
+/// arrived is read.
 void halcyon_jpeg_check_end(j_decompress_ptr info);
 
 /// Checks the scans, and every sixteenth time the cancellation. This is libjpeg's progress hook; it must be called by

@@ -16,6 +16,8 @@ typedef struct {
     jmp_buf leave;
     /// The handle that must be freed then; NULL if it cannot be.
     TIFF *broken;
+    /// Whether a strip or tile of JPEG has fewer pixels than its place, for which libtiff shows those of another.
+    bool has_short_jpeg;
 } source_t;
 
 static tmsize_t read_bytes(thandle_t handle, void *target, tmsize_t count) {
@@ -76,9 +78,11 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/// Ignores a warning: other programs show such files.
-static int ignore_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
-    (void)tiff, (void)user, (void)module, (void)format, (void)arguments;
+/// Ignores a warning, for other programs show such files, but for one of missing pixels.
+static int judge_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)module, (void)arguments;
+    static const char short_jpeg[] = "Improper JPEG strip/tile size";
+    if (strncmp(format, short_jpeg, sizeof short_jpeg - 1) == 0) ((source_t *)user)->has_short_jpeg = true;
     return 1;
 }
 
@@ -87,7 +91,7 @@ static TIFFOpenOptions *make_options(source_t *source, size_t most_bytes) {
     if (options == NULL) return NULL;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most_bytes);
     TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, source);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, NULL);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, source);
     return options;
 }
 
@@ -258,9 +262,19 @@ static halcyon_codec_status decode_shown(TIFF *tiff, halcyon_tiff_layout layout,
     return status;
 }
 
+/// Unpacks Deflate by zlib. By libdeflate, libtiff 4.5 takes a strip that unpacks to more than its place for a good one, and leaves
+/// the place as it was before.
+static void avoid_libdeflate(TIFF *tiff) {
+    uint16_t compression = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+    if (compression != COMPRESSION_ADOBE_DEFLATE && compression != COMPRESSION_DEFLATE) return;
+    TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
+}
+
 static halcyon_codec_status decode_page(TIFF *tiff, halcyon_tiff_layout layout, halcyon_codec_bitmap bitmap,
                                         halcyon_codec_call *call) {
     if (!has_fields(tiff)) return HALCYON_CODEC_NO_MEMORY;
+    avoid_libdeflate(tiff);
     halcyon_tiff_samples samples;
     uint32_t rows = 0;
     halcyon_codec_status status;
@@ -294,7 +308,9 @@ static halcyon_codec_status decode_source(source_t *source, TIFFOpenOptions *opt
         status = decode_page(tiff, layout, bitmap, call);
     }
     TIFFClose(tiff);
-    return status;
+    if (status != HALCYON_CODEC_OK || !source->has_short_jpeg) return status;
+    halcyon_set_message(call, "a strip or tile has fewer pixels than its place");
+    return HALCYON_CODEC_DAMAGED;
 }
 
 halcyon_codec_status halcyon_tiff_decode(const uint8_t *data, size_t size, halcyon_tiff_layout layout,

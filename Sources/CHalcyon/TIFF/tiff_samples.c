@@ -237,6 +237,8 @@ static bool read_unit_row(const units *units, uint32_t top, int plane) {
     for (uint32_t left = 0; left < units->samples->width; left += units->width) {
         uint32_t columns = units->samples->width - left < units->width ? units->samples->width - left : units->width;
         tmsize_t wanted = units->is_tiled ? units->size : units->row_size * (tmsize_t)rows;
+        // A codec that leaves a part unwritten must not show what memory held before.
+        memset(units->bytes, 0, (size_t)wanted);
         tmsize_t there = units->is_tiled
             ? TIFFReadEncodedTile(units->tiff, TIFFComputeTile(units->tiff, left, top, 0, place), units->bytes, wanted)
             : TIFFReadEncodedStrip(units->tiff, TIFFComputeStrip(units->tiff, top, place), units->bytes, wanted);

@@ -179,7 +179,7 @@ extension WireReader {
             case 0: .sRGB
             case 1: .gray
             case 2: .cmyk
-            default: .icc(try text())
+            default: .icc(ICCProfile.clean(try text()))
             }
         info.isVector = try bool()
         info.isPreview = try bool()

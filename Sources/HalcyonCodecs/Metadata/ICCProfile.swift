@@ -49,7 +49,7 @@ package enum ICCProfile {
     }
 
     /// Returns the name without control characters, which do not belong in a name and can confuse a terminal.
-    private static func clean(_ name: String) -> String {
+    package static func clean(_ name: String) -> String {
         let scalars = name.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
         return String(String.UnicodeScalarView(scalars))
     }

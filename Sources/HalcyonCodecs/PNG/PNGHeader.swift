@@ -102,7 +102,8 @@ struct PNGHeader {
         } else if chunk.isNamed("iCCP") {
             // The name has at most 79 characters of Latin-1 and ends with a zero.
             let name = chunk.body.part(at: 0, length: 79).bytes.prefix { $0 != 0 }
-            info.colorSpace = .icc(String(String.UnicodeScalarView(name.map { Unicode.Scalar($0) })))
+            let scalars = String.UnicodeScalarView(name.map { Unicode.Scalar($0) })
+            info.colorSpace = .icc(ICCProfile.clean(String(scalars)))
         } else if chunk.isNamed("eXIf") {
             info.orientation = Exif.orientation(in: chunk.body)
         }
