@@ -13,7 +13,7 @@ struct JobSteps {
     /// The pixels that the steps go through, each as often as the step's work is that of a copy.
     private(set) var cost = 0
 
-    /// The passes of a blur, and of the steps that begin with one.
+    /// The passes of a blur, of the steps that begin with one, and of those that take as long.
     static let blurPasses = 4
     private static let waveletPasses = 3 * blurPasses
 
@@ -107,7 +107,7 @@ struct JobSteps {
 
     private mutating func add(_ effect: ImageJob.Effect) throws {
         switch effect {
-        case .blur, .sharpen: chargeSize(passes: Self.blurPasses)
+        case .blur, .sharpen, .saturation: chargeSize(passes: Self.blurPasses)
         case .wavelet: chargeSize(passes: Self.waveletPasses)
         case .watermark, .fill: break
         default: chargeSize()
