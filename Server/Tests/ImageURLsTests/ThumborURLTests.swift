@@ -142,7 +142,7 @@ import Testing
         let rows: [(String, ImageJob.Effect)] = [
             ("blur(7)", .blur(sigma: 7, radius: 7)), ("blur(7, 2.5)", .blur(sigma: 2.5, radius: 7)),
             ("blur(200,3)", .blur(sigma: 3, radius: 150)), ("blur(4,0)", .blur(sigma: 4, radius: 4)),
-            ("sharpen(2,1.0,true)", .unsharp(amount: 2, radius: 1, luminanceOnly: true)),
+            ("sharpen(2,1.0,true)", .wavelet(amount: 2, radius: 1, luminanceOnly: true)),
             ("brightness(-40)", .brightness(-40)), ("contrast(40)", .contrast(40)),
             ("saturation(1.4)", .saturation(1.4)),
             ("rgb(20,-20, 40)", .channels(red: 20, green: -20, blue: 40)), ("grayscale()", .grayscale),
@@ -178,7 +178,7 @@ import Testing
         let rows: [(String, ImageJob.Watermark)] = [
             (
                 "watermark(http://a.org/b.png,-10,center,50)",
-                .init(picture: .url("http://a.org/b.png"), opacity: 0.5, position: .axes(x: .fromEnd(10), y: .center))
+                .init(picture: .url("http://a.org/b.png"), fade: 0.5, position: .axes(x: .fromEnd(10), y: .center))
             ),
             (
                 "watermark(a.org/b.png,10p,-20p,0,20,none)",
@@ -189,7 +189,7 @@ import Testing
             ),
             (
                 "watermark('http://a.org/b,c.png',repeat,-0,100,none,0)",
-                .init(picture: .url("http://a.org/b,c.png"), opacity: 0, position: .axes(x: .tiled, y: .fromEnd(0)))
+                .init(picture: .url("http://a.org/b,c.png"), fade: 1, position: .axes(x: .tiled, y: .fromEnd(0)))
             ),
             (
                 "watermark(http%3A%2F%2Fa.org%2F%C3%A4.png,0,0,0,none,30)",

@@ -6,14 +6,14 @@ struct EllipticCorners: ImageProcessor {
     /// Radii in pixels; at most half of the side is used.
     let x: Int
     let y: Int
-    /// The colour in the corners; nil for none.
+    /// The colour in the corners, as opaque as the picture is there; nil for none.
     let color: ImageJob.Color?
 
     /// Samples of a pixel on each axis.
     private static let samples = 4
 
     func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.server.corners", version: 1)
+        key.encode(type: "halcyon.server.corners", version: 2)
         for value in [x, y] { key.encode(value) }
         key.encode(color.map { Int($0.red) << 16 | Int($0.green) << 8 | Int($0.blue) } ?? -1)
     }
@@ -47,13 +47,14 @@ struct EllipticCorners: ImageProcessor {
         return image.replacing(result)
     }
 
-    /// Reduces a pixel to a share of 255, with the ground in the rest.
+    /// Reduces a pixel to a share of 255, with the ground in the rest, as opaque as the pixel was.
     private static func blend(
         _ pixels: UnsafeMutableRawBufferPointer, _ place: Int, _ share: Int, _ ground: [Int]
     ) {
+        let alpha = Int(pixels[place + 3])
         for channel in 0..<4 {
-            pixels[place + channel] = UInt8(
-                (Int(pixels[place + channel]) * share + ground[channel] * (255 - share) + 127) / 255)
+            let rest = (ground[channel] * alpha + 127) / 255
+            pixels[place + channel] = UInt8((Int(pixels[place + channel]) * share + rest * (255 - share) + 127) / 255)
         }
     }
 

@@ -155,7 +155,7 @@ struct JobPlan: Sendable {
     private static func sharpening(of job: ImageJob, _ configuration: ServerConfiguration.Answer) -> Double {
         let sharpensItself = job.effects.contains { effect in
             switch effect {
-            case .sharpen, .unsharp: true
+            case .sharpen, .wavelet: true
             default: false
             }
         }

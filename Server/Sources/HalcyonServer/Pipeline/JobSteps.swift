@@ -13,8 +13,9 @@ struct JobSteps {
     /// The pixels that the steps go through, each as often as the step's work is that of a copy.
     private(set) var cost = 0
 
-    /// The passes of a blur, and of the steps that begin with one.
+    /// The passes of a blur, of the steps that begin with one, and of those that take as long.
     static let blurPasses = 4
+    private static let waveletPasses = 3 * blurPasses
 
     init(
         job: ImageJob, geometry: JobGeometry, watermarks: [ImageJob.Watermark.Picture: WatermarkPicture] = [:]
@@ -41,7 +42,8 @@ struct JobSteps {
 
     private mutating func add(_ watermark: ImageJob.Watermark) throws {
         guard let picture = watermarks[watermark.picture] else { throw ImageURLError.unsupported("watermark") }
-        guard watermark.opacity > 0 else { return }
+        guard watermark.opacity > 0, watermark.fade < 1 else { return }
+        if watermark.fade > 0 { charge(picture.image.size.area ?? .max) }
         let placed = PlacedWatermark(watermark, picture, on: size, ratio: geometry.ratio)
         guard !placed.window.size.isEmpty else { throw ImageURLError.unsupported("watermark of tiles without a pixel") }
         // Only what is inside is drawn, but all of it is scaled.
@@ -105,7 +107,8 @@ struct JobSteps {
 
     private mutating func add(_ effect: ImageJob.Effect) throws {
         switch effect {
-        case .blur, .sharpen, .unsharp: chargeSize(passes: Self.blurPasses)
+        case .blur, .sharpen, .saturation: chargeSize(passes: Self.blurPasses)
+        case .wavelet: chargeSize(passes: Self.waveletPasses)
         case .watermark, .fill: break
         default: chargeSize()
         }
@@ -119,10 +122,8 @@ struct JobSteps {
         case .blur(let sigma, let radius):
             processors.append(.blur(radius: radius.map { GaussCut.deviation(of: sigma, endingAt: $0) } ?? sigma))
         case .sharpen(let sigma): processors.append(.sharpen(amount: 1, radius: sigma))
-        case .unsharp(let amount, let radius, luminanceOnly: true):
-            processors.append(LuminanceSharpening(amount: amount, radius: radius))
-        case .unsharp(let amount, let radius, luminanceOnly: false):
-            processors.append(.sharpen(amount: amount, radius: radius))
+        case .wavelet(let amount, let radius, let luminanceOnly):
+            processors.append(WaveletSharpening(amount: amount, radius: radius, luminanceOnly: luminanceOnly))
         case .pixelate(let side): processors.append(.pixelate(side: side))
         case .brightness, .contrast, .saturation, .channels, .grayscale: processors.append(Self.colors(effect))
         case .roundedCorners(let x, let y, let color, let transparent):
@@ -137,18 +138,21 @@ struct JobSteps {
         }
     }
 
+    /// ITU-R BT.601.
+    private static let luminance = ColorMatrix.Row(0.299, 0.587, 0.114)
+
     private static func colors(_ effect: ImageJob.Effect) -> any ImageProcessor {
         switch effect {
         case .brightness(let percent): .colorControls(brightness: Double(percent) / 100)
         // thumbor's curve: the square of the factor that the percents are.
         case .contrast(let percent): .colorControls(contrast: pow(Double(percent + 100) / 100, 2))
-        case .saturation(let factor): .colorControls(saturation: factor)
+        case .saturation(let factor): PerceivedSaturation(factor: factor)
         case .channels(let red, let green, let blue):
             .colorMatrix(
                 ColorMatrix(
                     red: .init(1, 0, 0, bias: Double(red) / 100), green: .init(0, 1, 0, bias: Double(green) / 100),
                     blue: .init(0, 0, 1, bias: Double(blue) / 100)))
-        default: .colorControls(saturation: 0)
+        default: .colorMatrix(ColorMatrix(red: luminance, green: luminance, blue: luminance))
         }
     }
 }

@@ -19,6 +19,7 @@ struct PlacedWatermark: ImageProcessor {
     let lefts: [Int]
     let tops: [Int]
     let opacity: Double
+    let fade: Double
 
     /// - Parameters:
     ///   - whole: the size of the picture below.
@@ -26,7 +27,7 @@ struct PlacedWatermark: ImageProcessor {
     init(
         _ watermark: ImageJob.Watermark, _ picture: WatermarkPicture, on whole: PixelSize, ratio: Double
     ) {
-        (self.picture, opacity) = (picture, watermark.opacity)
+        (self.picture, opacity, fade) = (picture, watermark.opacity, watermark.fade)
         let size = Self.size(watermark.size, of: picture.image.size, on: whole)
         var window = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
         switch watermark.position {
@@ -133,7 +134,7 @@ struct PlacedWatermark: ImageProcessor {
     // MARK: - Processor
 
     func encode(into key: inout KeyEncoder) {
-        key.encode(type: "halcyon.server.watermark", version: 2)
+        key.encode(type: "halcyon.server.watermark", version: 3)
         key.encode(picture.hash)
         key.encode(size)
         for value in [window.x, window.y] { key.encode(value) }
@@ -143,11 +144,13 @@ struct PlacedWatermark: ImageProcessor {
             for place in places { key.encode(place) }
         }
         key.encode(opacity)
+        key.encode(fade)
     }
 
     static func == (left: PlacedWatermark, right: PlacedWatermark) -> Bool {
         left.picture.hash == right.picture.hash && left.size == right.size && left.window == right.window
             && left.lefts == right.lefts && left.tops == right.tops && left.opacity == right.opacity
+            && left.fade == right.fade
     }
 
     func hash(into hasher: inout Hasher) {
@@ -161,12 +164,34 @@ struct PlacedWatermark: ImageProcessor {
         var steps: [any ImageProcessor] = []
         if picture.image.size != size { steps.append(.resize(to: size, mode: .stretch, upscale: true)) }
         if window.size != size { steps.append(.crop(window)) }
-        let mark = steps.isEmpty ? picture.image : try picture.image.processed(by: steps)
+        let own = fade > 0 ? picture.image.replacing(try faded(picture.image.bitmap)) : picture.image
+        let mark = steps.isEmpty ? own : try own.processed(by: steps)
         let layer = try layer(of: mark.bitmap, on: image.size)
         guard let layer else { return image }
         let laid: any ImageProcessor = .watermark(
             picture.image.replacing(layer.bitmap), anchorX: layer.anchorX, anchorY: layer.anchorY, opacity: opacity)
         return try laid.process(image, context: context)
+    }
+
+    /// Returns a picture whose pixels have lost alpha.
+    private func faded(_ bitmap: Bitmap) throws -> Bitmap {
+        let loss = Int(fade * 255)
+        // The share of a colour that remains with each alpha, in parts of 2 to the power of 16.
+        let shares = (0...255).map { $0 > loss ? (($0 - loss) << 16) / $0 : 0 }
+        return try Bitmap(size: bitmap.size, isOpaque: false) { output in
+            bitmap.withPixels { pixels in
+                for row in 0..<bitmap.height {
+                    for x in 0..<bitmap.width {
+                        let (source, target) = (row * bitmap.bytesPerRow + x * 4, (row * bitmap.width + x) * 4)
+                        let alpha = Int(pixels[source + 3])
+                        for channel in 0..<3 {
+                            output[target + channel] = UInt8((Int(pixels[source + channel]) * shares[alpha]) >> 16)
+                        }
+                        output[target + 3] = UInt8(max(0, alpha - loss))
+                    }
+                }
+            }
+        }
     }
 
     /// The watermark at all of its places, cut off at the edges, and its own place; nil if nothing of it is inside.

@@ -104,7 +104,7 @@ extension ImageJob.Effect {
         case .rotate(let turns): text.add(kind, "\(turns)")
         case .blur(let sigma, let radius): text.add(kind, "\(sigma)", radius.map { "\($0)" } ?? "-")
         case .sharpen(let sigma): text.add(kind, "\(sigma)")
-        case .unsharp(let amount, let radius, let luminanceOnly):
+        case .wavelet(let amount, let radius, let luminanceOnly):
             text.add(kind, "\(amount)", "\(radius)", "\(luminanceOnly)")
         case .pixelate(let side): text.add(kind, "\(side)")
         case .brightness(let percent), .contrast(let percent): text.add(kind, "\(percent)")
@@ -186,7 +186,7 @@ extension ImageJob.Trim {
         let tolerance =
             switch tolerance {
             case .channel(let difference): "\(difference)"
-            case .distance(let distance): "rgb-\(distance)"
+            case .distance(let distance): "rgba-\(distance)"
             }
         let border =
             switch border {
@@ -201,7 +201,7 @@ extension ImageJob.Trim {
 extension ImageJob.Watermark {
     fileprivate var text: String {
         let address = if case .url(let address) = picture { AddressText.component(address) } else { "-" }
-        return "\(address):\(opacity):\(position.text):\(size.text)"
+        return "\(address):\(opacity):\(fade):\(position.text):\(size.text)"
     }
 }
 

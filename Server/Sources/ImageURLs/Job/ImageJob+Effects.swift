@@ -41,21 +41,23 @@ extension ImageJob {
         case blur(sigma: Double, radius: Int? = nil)
         /// A mask of this standard deviation that makes edges steeper, as libvips' and imgproxy's.
         case sharpen(sigma: Double)
-        /// thumbor's mask: the difference to a blurred picture, times `amount`, in all channels or in the luminance alone.
-        case unsharp(amount: Double, radius: Double, luminanceOnly: Bool)
+        /// thumbor's: details of about 2 to the power of `radius` pixels get stronger by the factor 1 + `amount`, in all channels or in
+        /// the luminance alone.
+        case wavelet(amount: Double, radius: Double, luminanceOnly: Bool)
         /// Squares of one colour, with this many pixels a side.
         case pixelate(side: Int)
         /// Percent that each channel is raised by, -100...100.
         case brightness(Int)
         /// Percent, -100...100.
         case contrast(Int)
-        /// Factor of the distance from grey.
+        /// thumbor's: a factor of the distance from the grey of the same perceived brightness.
         case saturation(Double)
         /// Percent that each channel is raised by, -100...100.
         case channels(red: Int, green: Int, blue: Int)
-        /// Luminance alone.
+        /// Luminance alone (ITU-R BT.601).
         case grayscale
-        /// Corners cut to an ellipse with these radii in pixels. The rest has the colour, or is transparent.
+        /// Corners cut to an ellipse with these radii in pixels. The rest has the colour, as opaque as the picture is there, or is
+        /// transparent.
         case roundedCorners(x: Int, y: Int, color: Color, transparent: Bool)
         /// A picture on top, below the effects that follow.
         case watermark(Watermark)
@@ -79,7 +81,7 @@ extension ImageJob {
             case .rotate: "rotate"
             case .blur: "blur"
             case .sharpen: "sharpen"
-            case .unsharp: "unsharp"
+            case .wavelet: "wavelet"
             case .pixelate: "pixelate"
             case .brightness: "brightness"
             case .contrast: "contrast"
@@ -149,16 +151,19 @@ extension ImageJob {
         public var picture: Picture
         /// 0...1, a factor of the picture's own. 1 by default.
         public var opacity: Double
+        /// 0...1, the part of a full alpha that each pixel loses, those with less all they have: thumbor's transparency. 0 by default.
+        public var fade: Double
         /// The centre by default.
         public var position: Position
         /// Its own by default.
         public var size: Size
 
         public init(
-            picture: Picture = .configured, opacity: Double = 1, position: Position = .compass(.center),
-            size: Size = .own
+            picture: Picture = .configured, opacity: Double = 1, fade: Double = 0,
+            position: Position = .compass(.center), size: Size = .own
         ) {
-            (self.picture, self.opacity, self.position, self.size) = (picture, opacity, position, size)
+            (self.picture, self.opacity, self.fade) = (picture, opacity, fade)
+            (self.position, self.size) = (position, size)
         }
     }
 }

@@ -73,7 +73,7 @@ extension ImageJob {
         public enum Tolerance: Sendable, Hashable {
             /// The greatest difference of one channel, 0...255.
             case channel(Double)
-            /// The distance in RGB, 0...442.
+            /// thumbor's: the distance of red, green, blue and alpha, 0...442.
             case distance(Double)
         }
 

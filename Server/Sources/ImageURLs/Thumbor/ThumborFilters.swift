@@ -129,7 +129,7 @@ struct ThumborFilters {
             let amount = try call.required(0, call.number(0, in: 0...100), count: 3)
             let radius = try call.required(1, call.number(1, in: 0...100))
             let luminanceOnly = try call.required(2, call.truth(2))
-            job.effects.append(.unsharp(amount: amount, radius: radius, luminanceOnly: luminanceOnly))
+            job.effects.append(.wavelet(amount: amount, radius: radius, luminanceOnly: luminanceOnly))
         }
     }
 
@@ -196,7 +196,7 @@ struct ThumborFilters {
         let transparency = try call.required(3, call.integer(3, in: 0...100))
         let sides = try [call.ratio(4), call.ratio(5)]
         return ImageJob.Watermark(
-            picture: .url(try address(String(picture))), opacity: Double(100 - transparency) / 100,
+            picture: .url(try address(String(picture))), fade: Double(transparency) / 100,
             position: .axes(x: x, y: y),
             size: sides == [nil, nil] ? .own : .percent(width: sides[0], height: sides[1]))
     }
