@@ -25,7 +25,7 @@ import Testing
 
         func file(_ packed: Data) -> Data {
             let count = isTiled ? 1 : 7
-            let first = 8 + 2 + 12 * (isTiled ? 11 : 10) + 4
+            let first = 8 + 2 + 12 * (isTiled ? 12 : 11) + 4
             let pixels = first + samples * 4 + count * 8
             var entries = [
                 (256, 3, 1, 64), (257, 3, 1, 64), (258, 3, samples, samples > 2 ? first : bits | bits << 16),
@@ -108,9 +108,10 @@ import Testing
         let frame = try #require(gray.range(of: Data([0xFF, 0xC0, 0, 11]))).lowerBound
         let scan = try #require(gray.range(of: Data([0xFF, 0xDA, 0, 8, 1, 1])))
         let components = (1...3).flatMap { [$0, 0x11, 0] as [UInt8] }
-        var data = gray[..<frame] + [0xFF, 0xC0, 0, 17] + gray[frame + 4..<frame + 9] + [3] + components
+        var data = Data(gray[..<frame]) + [0xFF, 0xC0, 0, 17]
+        data += gray[frame + 4..<frame + 9] + [3] + components
         data += gray[frame + 13..<scan.lowerBound]
-        for id in scans { data += [0xFF, 0xDA, 0, 8, 1, id] + gray[scan.upperBound..<gray.count - 2] }
+        for id in scans { data += Data([0xFF, 0xDA, 0, 8, 1, id]) + gray[scan.upperBound..<gray.count - 2] }
         return data + (ends ? [0xFF, 0xD9] : [])
     }
 
