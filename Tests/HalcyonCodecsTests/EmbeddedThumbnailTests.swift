@@ -256,7 +256,7 @@ import Testing
         Lie("no image") { $0.thumbnail = Data(repeating: 0x41, count: 500) },
         Lie("a signature alone") { $0.thumbnail = Data([0xFF, 0xD8, 0xFF]) },
         Lie("many scans") { $0.thumbnail = CraftedFile.jpeg(width: 160, height: 120, scans: 600) },
-        Lie("enormous") { $0.thumbnail = CraftedFile.jpeg(width: 32_000, height: 24_000, scans: 1) },
+        Lie("enormous") { $0.thumbnail = CraftedFile.jpeg(width: 32_000, height: 24_000, scans: 1).prefix(30_000) },
     ]
 
     @Test(arguments: lies) func lyingThumbnailIsNoThumbnail(_ lie: Lie) throws {

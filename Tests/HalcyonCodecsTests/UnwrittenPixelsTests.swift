@@ -115,6 +115,16 @@ import Testing
         return data + (ends ? [0xFF, 0xD9] : [])
     }
 
+    /// A progressive picture without the scan of its averages, which would be grey.
+    @Test func averagesThatAreMissingAreDamage() throws {
+        let whole = CraftedFile.jpeg(width: 64, height: 64, scans: 3)
+        #expect(try registry.decode(whole).size == PixelSize(64, 64))
+        let scans = whole.ranges(of: Data([0xFF, 0xDA]))
+        let reason = "the scans of a component are missing"
+        let damaged = whole[..<scans[0].lowerBound] + whole[scans[1].lowerBound...]
+        #expect(throws: CodecError.damaged(.jpeg, reason: reason)) { try registry.decode(damaged) }
+    }
+
     private func arriving(_ data: Data) throws -> Image {
         let decoding = try #require(registry.makeProgressive(for: data))
         for byte in data.indices { try decoding.append(data[byte...byte], context: .uncancellable) }
@@ -124,7 +134,7 @@ import Testing
     @Test(arguments: [[1], [1, 2], [2, 3], [1, 1, 2]] as [[UInt8]])
     func componentsWithoutAScanAreDamage(_ scans: [UInt8]) throws {
         for decode in [{ try registry.decode($0) }, arriving] as [(Data) throws -> Image] {
-            #expect(throws: CodecError.damaged(.jpeg, reason: "a component has no scan")) {
+            #expect(throws: CodecError.damaged(.jpeg, reason: "the scans of a component are missing")) {
                 try decode(jpeg(scans: scans))
             }
             #expect(throws: CodecError.self) { try decode(jpeg(scans: scans, ends: false)) }

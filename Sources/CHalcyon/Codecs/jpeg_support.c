@@ -67,7 +67,7 @@ void halcyon_jpeg_check_end(j_decompress_ptr info) {
         // Each scan sets the tables of its components; the first one of a progressive file brings the averages.
         bool has_scan = info->comp_info[component].quant_table != NULL;
         if (has_scan && info->coef_bits != NULL) has_scan = info->coef_bits[component][0] >= 0;
-        if (!has_scan) halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "a component has no scan");
+        if (!has_scan) halcyon_jpeg_leave((j_common_ptr)info, HALCYON_CODEC_DAMAGED, "the scans of a component are missing");
     }
     if (!guard_of((j_common_ptr)info)->is_cut) return;
     // The precision that is missing of each coefficient, which only progressive files tell.

@@ -28,8 +28,12 @@ enum CraftedFile {
         file += [0xFF, 0xC2, 0, 11, 8] + big16(height) + big16(width) + [1, 1, 0x11, 0]
         // One code, a single zero bit: so many blocks end here as the next 14 bits say.
         file += [0xFF, 0xC4, 0, 20, 0x10, 1] + [UInt8](repeating: 0, count: 15) + [0xE0]
-        let scan = Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 63, 0]) + emptyBlocks(width / 8 * height / 8)
-        for _ in 0..<scans { file += scan }
+        // The averages, all of which are as the one before: one code, a single zero bit.
+        let blocks = width / 8 * height / 8
+        file += [0xFF, 0xC4, 0, 20, 0, 1] + [UInt8](repeating: 0, count: 16)
+        file += [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 0] + [UInt8](repeating: 0, count: (blocks + 7) / 8)
+        let scan = Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 63, 0]) + emptyBlocks(blocks)
+        for _ in 1..<scans { file += scan }
         return file + [0xFF, 0xD9]
     }
 
