@@ -10,8 +10,8 @@ import HalcyonSystem
 /// of it is read: no file, no network; images inside of it may be `data:` addresses of pictures of the other formats
 /// that this build decodes, and of drawings, two levels deep, which are drawn in at most four million pixels.
 /// Documents in other places, declarations other than of entities, and elements that refer to each other too deep or
-/// too often are refused (`CodecError.damaged`, `.limitExceeded`). Drawing cannot be cancelled. At most 32,767 pixels
-/// a side.
+/// too often are refused (`CodecError.damaged`, `.limitExceeded`), and so are those that would take longer than 20
+/// seconds. Drawing cannot be cancelled. At most 32,767 pixels a side.
 package struct SVGCoder: ImageDecoder {
     package init() {}
 
@@ -53,7 +53,7 @@ package struct SVGCoder: ImageDecoder {
         try Self.onStack {
             let drawing = try SVGDrawing(data)
             try drawing.check()
-            return try drawing.bitmap(of: plan.nativeSize, context: context)
+            return try drawing.bitmap(of: plan.nativeSize, time: SVGTime(), context: context)
         }
     }
 

@@ -22,16 +22,23 @@ enum SVGCost {
     /// The maximum product of the selectors and the elements that they are matched against, some 15 ns for each
     /// match.
     private static let maximumMatches = 100_000_000
+    /// The maximum number of elements that selectors step over: those before an element, for `~` and for rules about the
+    /// place of an element among others, and those around it. A step takes 4 ns.
+    private static let maximumMatchSteps = 1_000_000_000
 
     /// Checks the cost of documents that are drawn together.
     ///
     /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for content that evades these checks.
     static func check(_ documents: [SVGDocument]) throws {
-        var (matches, drawn) = (0, 0)
+        var (matches, steps, drawn) = (0, 0, 0)
         for document in documents {
             let style = SVGStyleText(document.styles)
-            matches += try self.matches(document, style)
+            let selectors = try self.selectors(document, style)
+            matches += selectors * document.elements.count
             try require("selectors times elements", matches, atMost: maximumMatches)
+            steps += selectors * document.elements.reduce(0) { $0 + $1.depth }
+            steps += style.siblingSelectors * document.siblings
+            try require("elements that selectors step over", steps, atMost: maximumMatchSteps)
             var reach = SVGReach(document, style: style)
             drawn += try reach.drawn(maximumLevels: maximumLevels)
             try require("elements and letters to draw", drawn, atMost: maximumDrawn)
@@ -39,8 +46,16 @@ enum SVGCost {
         }
     }
 
-    /// Checks the style sheets and fonts of a document, and returns the number of selectors times elements.
-    private static func matches(_ document: SVGDocument, _ style: SVGStyleText) throws -> Int {
+    /// Returns the number of elements and letters that are drawn for one document.
+    ///
+    /// - Throws: `CodecError.limitExceeded`.
+    static func drawn(_ document: SVGDocument) throws -> Int {
+        var reach = SVGReach(document, style: SVGStyleText(document.styles))
+        return try reach.drawn(maximumLevels: maximumLevels)
+    }
+
+    /// Checks the style sheets and fonts of a document, and returns the number of selectors.
+    private static func selectors(_ document: SVGDocument, _ style: SVGStyleText) throws -> Int {
         guard !style.loadsDocument else {
             throw CodecError.damaged(.svg, reason: "it embeds another document")
         }
@@ -57,7 +72,7 @@ enum SVGCost {
             let size = document.elements.reduce(0) { max($0, document.fontSize(of: $1)) }
             try require("pixels of a font", Int(min(size, 1e15)), atMost: maximumFontSize)
         }
-        return selectors * document.elements.count
+        return selectors
     }
 
     private static func require(

@@ -1,7 +1,7 @@
 /// The elements of a drawing and their references, as read by `SVGReader`.
 struct SVGDocument {
     enum Kind {
-        /// An element that paints and contains nothing that is drawn.
+        /// An element that paints and contains nothing that is drawn but its stops.
         case gradient
         /// An element that holds a picture: `image`, `feImage`.
         case picture
@@ -53,6 +53,8 @@ struct SVGDocument {
     var elements: [Element] = []
     /// The elements by their identifiers, which may not be unique.
     var identifiers: [[UInt8]: [Int]] = [:]
+    /// The names of the gradients that gradients take their stops from.
+    var sources: [Int: [UInt8]] = [:]
     /// The references in the order of their holders.
     var references: [Reference] = []
     /// The `data:` addresses of pictures.
@@ -69,6 +71,10 @@ struct SVGDocument {
     /// The factor by which an element's font may be larger where the element is used than where it is defined;
     /// measured only if there are dashes or fonts that may be large.
     private var usedFontGrowth = 1.0
+    /// Whether an element or an attribute is about filters; rules may be as well.
+    var hasFilters = false
+    /// Whether a filter has a `feMorphology`.
+    var hasMorphology = false
     /// Whether a filter has a `kernelUnitLength`.
     var hasUnitLengths = false
     /// Whether a filter has a `feDropShadow`.
@@ -77,6 +83,16 @@ struct SVGDocument {
     var inheritsAll = false
 
     var depth: Int { (elements.first?.height ?? 0) + 1 }
+
+    /// The sum of the numbers of elements beside each element and before it.
+    var siblings: Int {
+        var counts = [Int](repeating: 0, count: elements.count)
+        return elements.reduce(0) { sum, element in
+            guard element.parent >= 0 else { return sum }
+            defer { counts[element.parent] += 1 }
+            return sum + counts[element.parent]
+        }
+    }
 
     /// Returns whether the letters of an element are drawn, or may be.
     func drawsLetters(_ element: Element) -> Bool { element.isText || textReferences > 0 }
@@ -186,6 +202,27 @@ struct SVGStyleText {
             rest = rest[name.endIndex...]
         }
         return names
+    }
+
+    /// The number of selectors that look at the elements before an element.
+    var siblingSelectors: Int {
+        let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        return count(of: [UInt8(ascii: "~")])
+            + ["nth-", "of-type"].reduce(0) { $0 + text.ranges(of: Array($1.utf8)).count }
+    }
+
+    /// Returns whether properties in a text may filter.
+    static func mayFilter(_ text: some Collection<UInt8>) -> Bool {
+        let name = Array("filter".utf8)
+        var found = 0
+        for byte in text {
+            // Any name may be written in escapes.
+            if byte == UInt8(ascii: "\\") { return true }
+            let letter = byte | 0x20
+            found = letter == name[found] ? found + 1 : letter == name[0] ? 1 : 0
+            if found == name.count { return true }
+        }
+        return false
     }
 
     /// Returns whether a byte of an identifier does not end a name in `names`.

@@ -1,4 +1,3 @@
-import CHalcyonSVG
 import HalcyonCodecs
 import Foundation
 import HalcyonImage
@@ -94,49 +93,36 @@ struct SVGDrawing {
     /// Returns the size that the document declares, which may depend on its styles.
     ///
     /// - Throws: `CodecError.damaged` also for a size of zero.
-    func naturalSize() throws -> (width: Double, height: Double) {
-        var (width, height) = (0.0, 0.0)
-        try withBytes { bytes, count in
-            try CodecCall.decode(.svg, context: .uncancellable) { call in
-                halcyon_svg_size(bytes, count, &width, &height, call)
-            }
-        }
-        guard width > 0, height > 0, width.isFinite, height.isFinite else {
-            throw CodecError.damaged(.svg, reason: "its size is zero")
-        }
-        return (width, height)
-    }
+    func naturalSize() throws -> (width: Double, height: Double) { try SVGHandle(bytes).naturalSize() }
 
     /// Draws a drawing that has been checked.
-    func bitmap(of size: PixelSize, context: WorkContext) throws -> Bitmap {
-        guard isRewritten else { return try bitmap(of: size, context) }
-        return try written(for: size, context: context).bitmap(of: size, context)
+    ///
+    /// - Throws: `CodecError.limitExceeded` also if that would take longer than what `time` has left.
+    func bitmap(of size: PixelSize, time: SVGTime, context: WorkContext) throws -> Bitmap {
+        let drawing = isRewritten ? try written(for: size, time: time, context: context) : self
+        return try drawing.drawn(size, time: time, context: context)
+    }
+
+    private func drawn(_ size: PixelSize, time: SVGTime, context: WorkContext) throws -> Bitmap {
+        let handle = try SVGHandle(bytes)
+        try time.reserve(SVGWork(document, size: size, elements: try SVGCost.drawn(document))) {
+            _ = try handle.bitmap(of: $0, context: context)
+        }
+        return try handle.bitmap(of: size, context: context)
     }
 
     /// Whether librsvg gets something else than the document itself.
     fileprivate var isRewritten: Bool { document.hasUnitLengths || document.hasShadows || !inner.isEmpty }
 
-    private func bitmap(of size: PixelSize, _ context: WorkContext) throws -> Bitmap {
-        try withBytes { bytes, count in
-            try CodecCall.decode(.svg, size: size, isOpaque: false, context: context) { bitmap, call in
-                halcyon_svg_render(bytes, count, bitmap, call)
-            }
-        }
-    }
-
     /// Returns the document in the form that librsvg gets, checked like any other.
-    private func written(for size: PixelSize, context: WorkContext) throws -> SVGDrawing {
-        let writer = SVGWriter(self, natural: try naturalSize(), size: size, context: context)
+    private func written(for size: PixelSize, time: SVGTime, context: WorkContext) throws -> SVGDrawing {
+        let writer = SVGWriter(self, natural: try naturalSize(), size: size, time: time, context: context)
         let drawing = try SVGDrawing(try writer.written())
         try drawing.check()
         guard drawing.inner.isEmpty, !drawing.document.hasUnitLengths else {
             throw CodecError.damaged(.svg, reason: "it embeds another document")
         }
         return drawing
-    }
-
-    private func withBytes<Value>(_ body: (UnsafePointer<UInt8>?, Int) throws -> Value) rethrows -> Value {
-        try bytes.withUnsafeBytes { try body($0.bindMemory(to: UInt8.self).baseAddress, $0.count) }
     }
 }
 

@@ -23,7 +23,8 @@ extension SVGReader {
         if SVGDataAddress.isOne(value) {
             guard kind == .picture else { return refuse("it embeds another document") }
             document.pictures.append(Array(value))
-        } else if kind != .gradient, let sign = value.lastIndex(of: UInt8(ascii: "#")) {
+        } else if let sign = value.lastIndex(of: UInt8(ascii: "#")) {
+            guard kind != .gradient else { return document.sources[element] = Array(value[(sign + 1)...]) }
             document.elements[element].isUse = true
             document.references.append(
                 SVGDocument.Reference(
@@ -38,6 +39,7 @@ extension SVGReader {
 
     private func property(_ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int) {
         let isStyle = name == "style"
+        if name == "filter" || isStyle && SVGStyleText.mayFilter(value) { document.hasFilters = true }
         if !measures {
             if isStyle {
                 document.dashes.read(style: SVGStyleText(value).bytes)

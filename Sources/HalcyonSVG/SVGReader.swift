@@ -254,7 +254,9 @@ final class SVGReader {
         let element = document.open(kind, parent: open.last)
         open.append(element)
         if styleDepth > 0 || elementName == "style" { styleDepth += 1 }
+        if isFilter { document.hasFilters = true }
         if elementName == "feDropShadow" { document.hasShadows = true }
+        if elementName == "feMorphology" { document.hasMorphology = true }
         if elementName == "tref" { document.textReferences += 1 }
         if textDepth > 0 || elementName == "text" { textDepth += 1 }
         document.elements[element].isText = textDepth > 0

@@ -23,6 +23,7 @@ final class SVGWriter {
     private let natural: (width: Double, height: Double)
     private let size: PixelSize
     private let room: SVGRoom
+    private let time: SVGTime
     private let context: WorkContext
     /// Whether shadows are written, since no rule is about the elements that are written for them.
     let writesShadows: Bool
@@ -36,10 +37,13 @@ final class SVGWriter {
 
     /// - Parameter natural: the size that the document declares.
     /// - Parameter size: the size that it will be drawn at.
+    /// - Parameter time: the time for the drawings inside, too.
     init(
-        _ drawing: SVGDrawing, natural: (width: Double, height: Double), size: PixelSize, context: WorkContext
+        _ drawing: SVGDrawing, natural: (width: Double, height: Double), size: PixelSize, time: SVGTime,
+        context: WorkContext
     ) {
-        (self.drawing, self.natural, self.size, self.context) = (drawing, natural, size, context)
+        (self.drawing, self.natural, self.size) = (drawing, natural, size)
+        (self.time, self.context) = (time, context)
         room = SVGRoom(for: drawing.inner.count, within: size)
         writesShadows = !SVGShadow.isStyled(by: SVGStyleText(drawing.document.styles))
     }
@@ -140,7 +144,8 @@ final class SVGWriter {
             let box = isImage ? SVGPictureBox(tag, natural: own, canvas: size, scale: scale) : nil
             let pixels = box?.pixels ?? (width: own.width * scale, height: own.height * scale)
             if let box { added = box.missing }
-            let bitmap = try inner.bitmap(of: room.size(pixels.width, pixels.height), context: context)
+            let room = room.size(pixels.width, pixels.height)
+            let bitmap = try inner.bitmap(of: room, time: time, context: context)
             let file = try SVGPixels.png(bitmap).base64EncodedData()
             tag.attributes[index].value = Array("data:image/png;base64,".utf8) + file
         }

@@ -22,7 +22,12 @@ struct UnguardedCoder: ImageDecoder {
                 pixels: pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), width: Int32(plan.nativeSize.width),
                 height: Int32(plan.nativeSize.height))
             var call = halcyon_codec_call()
-            guard halcyon_svg_render(drawing, drawing.count, bitmap, &call) == HALCYON_CODEC_OK else {
+            var document: OpaquePointer?
+            guard halcyon_svg_open(drawing, drawing.count, &document, &call) == HALCYON_CODEC_OK, let document else {
+                throw CodecError.damaged(.svg, reason: "librsvg refuses it")
+            }
+            defer { halcyon_svg_close(document) }
+            guard halcyon_svg_draw(document, bitmap, &call) == HALCYON_CODEC_OK else {
                 throw CodecError.damaged(.svg, reason: "librsvg refuses it")
             }
         }

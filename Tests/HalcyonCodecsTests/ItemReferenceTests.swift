@@ -140,6 +140,17 @@ import Testing
         #expect(throws: CodecError.damaged(.heic, reason: reason)) { try registry.probe(file) }
     }
 
+    /// libheif cuts a tile by a property behind any number of others, and the cut leaves a hole.
+    @Test(arguments: [1, 30, 31, 32, 33, 60]) func tilesThatAreCutAreRefused(behind count: UInt8) throws {
+        let file = try CraftedHEIC(
+            items: [.canvas(columns: 1, rows: 1, width: 64, height: 64), .cut(behind: count)],
+            references: [("dimg", 1, [2])]
+        ).file()
+        #expect(throws: CodecError.damaged(.heic, reason: "the tiles of a grid of 64x64 do not cover it")) {
+            try registry.decode(file)
+        }
+    }
+
     @Test func aTileThatIsTheIdentityOfAPictureHasItsSize() throws {
         let file = try CraftedHEIC(
             items: [.canvas(columns: 1, rows: 1, width: 64, height: 64), .identity, .picture],

@@ -195,7 +195,12 @@ import Testing
         let status = data.withUnsafeBytes { bytes in
             pixels.withUnsafeMutableBufferPointer { pixels in
                 let bitmap = halcyon_codec_bitmap(pixels: pixels.baseAddress, width: 10, height: 10)
-                return halcyon_svg_render(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, bitmap, &call)
+                var document: OpaquePointer?
+                let first = bytes.bindMemory(to: UInt8.self).baseAddress
+                let status = halcyon_svg_open(first, bytes.count, &document, &call)
+                guard let document else { return status }
+                defer { halcyon_svg_close(document) }
+                return halcyon_svg_draw(document, bitmap, &call)
             }
         }
         return status == HALCYON_CODEC_OK ? pixels : nil

@@ -7,28 +7,33 @@
 
 static halcyon_codec_status fail(halcyon_codec_call *call, GError *error) {
     halcyon_set_message(call, error != NULL ? error->message : "librsvg gives no reason");
+    // librsvg names Cairo's error in its message alone.
+    bool has_memory = error == NULL || strstr(error->message, "NoMemory") == NULL;
     g_clear_error(&error);
-    return HALCYON_CODEC_DAMAGED;
+    return has_memory ? HALCYON_CODEC_DAMAGED : HALCYON_CODEC_NO_MEMORY;
 }
 
 /// Opens a document. Without a base address librsvg follows no reference out of the document, neither to files nor to
 /// the network; and without its flag for unlimited documents, libxml2 limits the growth of entities.
-static RsvgHandle *open_document(const uint8_t *data, size_t size, halcyon_codec_call *call) {
+halcyon_codec_status halcyon_svg_open(const uint8_t *data, size_t size, halcyon_svg_document **document,
+                                      halcyon_codec_call *call) {
+    if (halcyon_is_cancelled(call)) return HALCYON_CODEC_CANCELLED;
     GError *error = NULL;
     RsvgHandle *handle = rsvg_handle_new_from_data(data, size, &error);
-    if (handle == NULL) {
-        fail(call, error);
-        return NULL;
-    }
+    if (handle == NULL) return fail(call, error);
     rsvg_handle_set_dpi(handle, 96);
     // The size of fonts in browsers; that of librsvg is 12 pixels.
     static const char style[] = ":root:not([font-size]) { font-size: 16px; }";
     if (!rsvg_handle_set_stylesheet(handle, (const uint8_t *)style, sizeof style - 1, &error)) {
-        fail(call, error);
         g_object_unref(handle);
-        return NULL;
+        return fail(call, error);
     }
-    return handle;
+    *document = (halcyon_svg_document *)handle;
+    return HALCYON_CODEC_OK;
+}
+
+void halcyon_svg_close(halcyon_svg_document *document) {
+    g_object_unref(document);
 }
 
 /// Returns one side of the root element in pixels. Fonts have their standard size of 16 pixels.
@@ -65,13 +70,8 @@ static void natural_size(RsvgHandle *handle, double *width, double *height) {
     if (is_height_known && !is_width_known) *width = *height * box.width / box.height;
 }
 
-halcyon_codec_status halcyon_svg_size(const uint8_t *data, size_t size, double *width, double *height,
-                                      halcyon_codec_call *call) {
-    RsvgHandle *handle = open_document(data, size, call);
-    if (handle == NULL) return HALCYON_CODEC_DAMAGED;
-    natural_size(handle, width, height);
-    g_object_unref(handle);
-    return HALCYON_CODEC_OK;
+void halcyon_svg_size(halcyon_svg_document *document, double *width, double *height) {
+    natural_size((RsvgHandle *)document, width, height);
 }
 
 static halcyon_codec_status draw(RsvgHandle *handle, cairo_surface_t *surface, halcyon_codec_bitmap bitmap,
@@ -92,28 +92,26 @@ static halcyon_codec_status draw(RsvgHandle *handle, cairo_surface_t *surface, h
     if (!rsvg_handle_render_document(handle, context, &viewport, &error)) status = fail(call, error);
     if (status == HALCYON_CODEC_OK && cairo_status(context) != CAIRO_STATUS_SUCCESS) {
         halcyon_set_message(call, cairo_status_to_string(cairo_status(context)));
-        status = HALCYON_CODEC_DAMAGED;
+        bool has_memory = cairo_status(context) != CAIRO_STATUS_NO_MEMORY;
+        status = has_memory ? HALCYON_CODEC_DAMAGED : HALCYON_CODEC_NO_MEMORY;
     }
     cairo_destroy(context);
     return status;
 }
 
-halcyon_codec_status halcyon_svg_render(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call) {
+halcyon_codec_status halcyon_svg_draw(halcyon_svg_document *document, halcyon_codec_bitmap bitmap,
+                                      halcyon_codec_call *call) {
     if (halcyon_is_cancelled(call)) return HALCYON_CODEC_CANCELLED;
-    RsvgHandle *handle = open_document(data, size, call);
-    if (handle == NULL) return HALCYON_CODEC_DAMAGED;
     memset(bitmap.pixels, 0, (size_t)bitmap.width * (size_t)bitmap.height * 4);
     cairo_surface_t *surface = cairo_image_surface_create_for_data(bitmap.pixels, CAIRO_FORMAT_ARGB32, bitmap.width,
                                                                    bitmap.height, bitmap.width * 4);
     halcyon_codec_status status = HALCYON_CODEC_DAMAGED;
     if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
-        status = draw(handle, surface, bitmap, call);
+        status = draw((RsvgHandle *)document, surface, bitmap, call);
         cairo_surface_flush(surface);
     } else {
         halcyon_set_message(call, cairo_status_to_string(cairo_surface_status(surface)));
     }
     cairo_surface_destroy(surface);
-    g_object_unref(handle);
     return status;
 }

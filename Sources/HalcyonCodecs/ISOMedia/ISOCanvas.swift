@@ -32,10 +32,10 @@ extension ISOItems {
     }
 
     /// Returns the sizes that an item may have once it is decoded; one of no pixels for an item that cannot be a tile, or
-    /// whose coding is not read.
+    /// whose coding is not read. Properties beyond the maximum are not read, and may turn or cut the item.
     private func shownSizes(of id: Int, depth: Int) -> Set<PixelSize> {
         let none: Set = [PixelSize(0, 0)]
-        guard let item = items[id], depth < Self.deepest,
+        guard let item = items[id], depth < Self.deepest, item.properties.count < Item.maximumProperties,
             !item.properties.contains(where: { changesSize(property($0.index)) })
         else { return none }
         switch item.type {

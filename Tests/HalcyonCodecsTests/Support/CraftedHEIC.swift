@@ -19,10 +19,12 @@ struct CraftedHEIC {
         case exif
         /// An item that is coded as AV1.
         case av1
+        /// The picture, cut by a property behind this many others.
+        case cut(behind: UInt8)
 
         fileprivate var type: String {
             switch self {
-            case .picture: "hvc1"
+            case .picture, .cut: "hvc1"
             case .identity: "iden"
             case .grid, .canvas: "grid"
             case .overlay, .placed: "iovl"
@@ -34,7 +36,7 @@ struct CraftedHEIC {
         /// For a canvas of 64 x 64, the size of the picture before it is cut.
         fileprivate var data: Data {
             switch self {
-            case .picture, .identity, .exif, .av1: Data()
+            case .picture, .identity, .exif, .av1, .cut: Data()
             case .grid(let columns, let rows): Data([0, 0, UInt8(rows - 1), UInt8(columns - 1), 0, 64, 0, 64])
             case .canvas(let columns, let rows, let width, let height):
                 Data([0, 0, rows - 1, columns - 1, 0, width, 0, height])
@@ -63,7 +65,9 @@ struct CraftedHEIC {
         }
         let alpha = Self.box("auxC", Data(count: 4) + Data("urn:mpeg:hevc:2015:auxid:1\0".utf8))
         let av1 = Self.box("av1C", Data([0x81, 0, 12, 0]))
-        let properties = try Self.box("ipco", original("hvcC") + original("ispe") + alpha + av1)
+        // 32 columns and rows in the middle.
+        let cut = Self.box("clap", [32, 1, 32, 1, 0, 1, 0, 1].reduce(Data()) { $0 + Self.word(0) + Self.word($1) })
+        let properties = try Self.box("ipco", original("hvcC") + original("ispe") + alpha + av1 + cut)
         let picture = try original("mdat").dropFirst(8)
         let head = Self.box("ftyp", Data("heic\0\0\0\0mif1heic".utf8))
         let length = head.count + meta(properties, picture: (0, picture.count)).count + 8
@@ -77,7 +81,11 @@ struct CraftedHEIC {
             infos += Self.box("infe", Data([2, 0, 0, 0]) + id + Data([0, 0]) + Data(item.type.utf8) + [0])
             let (isPicture, isAV1) = (item.type == "hvc1", item.type == "av01")
             let coding: UInt8 = isAV1 ? 0x84 : 0x81
-            associations += id + (alphas.contains(index + 1) ? Data([3, coding, 2, 3]) : Data([2, coding, 2]))
+            if case .cut(let count) = item {
+                associations += id + Data([count + 1, coding]) + Data(repeating: 2, count: Int(count) - 1) + Data([5])
+            } else {
+                associations += id + (alphas.contains(index + 1) ? Data([3, coding, 2, 3]) : Data([2, coding, 2]))
+            }
             let place = isPicture ? picture : (inner.count, item.data.count)
             locations += id + Self.word(isPicture ? 0 : 1) + Data([0, 0, 0, 1])
             locations += Self.word(place.offset >> 16) + Self.word(place.offset)

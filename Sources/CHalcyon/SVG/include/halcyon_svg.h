@@ -4,12 +4,20 @@
 
 #include <halcyon_codecs.h>
 
-/// Returns the document's own size in pixels, which may be zero, negative or not a number.
-halcyon_codec_status halcyon_svg_size(const uint8_t *data, size_t size, double *width, double *height,
+/// A document that librsvg has read.
+typedef struct halcyon_svg_document halcyon_svg_document;
+
+/// Reads a document. The data is not needed afterwards.
+halcyon_codec_status halcyon_svg_open(const uint8_t *data, size_t size, halcyon_svg_document **document,
                                       halcyon_codec_call *call);
 
+/// Returns the document's own size in pixels, which may be zero, negative or not a number.
+void halcyon_svg_size(halcyon_svg_document *document, double *width, double *height);
+
 /// Draws the whole document, scaled to the whole bitmap.
-halcyon_codec_status halcyon_svg_render(const uint8_t *data, size_t size, halcyon_codec_bitmap bitmap,
-                                        halcyon_codec_call *call);
+halcyon_codec_status halcyon_svg_draw(halcyon_svg_document *document, halcyon_codec_bitmap bitmap,
+                                      halcyon_codec_call *call);
+
+void halcyon_svg_close(halcyon_svg_document *document);
 
 #endif

@@ -1,0 +1,205 @@
+import Foundation
+import HalcyonImage
+import Testing
+
+@testable import HalcyonCodecs
+@testable import HalcyonSVG
+
+/// Drawings that take long by the pixels that they cover: small copies tell.
+@Suite(.timeLimit(.minutes(5))) struct SVGTimeTests {
+    private let registry = CoderRegistry.standard()
+    private static let canvas = PixelSize(2000, 1600)
+
+    /// Reserves the time for a drawing whose copies take `seconds` for the given share of its pixels.
+    private func reserve(
+        _ work: SVGWork, in time: SVGTime? = nil, seconds: @escaping (Double) -> Double
+    ) throws -> (sizes: [PixelSize], spent: Double) {
+        var (sizes, spent) = ([PixelSize](), 0.0)
+        let clock = TrialClock()
+        try (time ?? SVGTime(measure: clock.measure)).reserve(work) { size in
+            sizes.append(size)
+            let share = Double(size.width * size.height) / Double(work.size.width * work.size.height)
+            let needed = seconds(share)
+            clock.time += needed
+            spent += needed
+        }
+        return (sizes, spent)
+    }
+
+    private final class TrialClock {
+        var time = 0.0
+
+        func measure(_ usesThreads: Bool, _ body: () throws -> Void) throws -> Double {
+            let start = time
+            try body()
+            return time - start
+        }
+    }
+
+    @Test func drawingsOfFewElementsAreNotTried() throws {
+        let tried = try reserve(SVGWork(size: Self.canvas, elements: 50)) { _ in 1 }
+        #expect(tried.sizes.isEmpty)
+        #expect(try reserve(SVGWork(size: Self.canvas, elements: 5000)) { _ in 0 }.sizes == [PixelSize(15, 12)])
+        #expect(try !reserve(SVGWork(size: Self.canvas, elements: 5, hasFilters: true)) { _ in 0 }.sizes.isEmpty)
+        #expect(try reserve(SVGWork(size: PixelSize(64, 64), elements: 50, hasFilters: true)) { _ in 0 }.sizes.isEmpty)
+        #expect(try reserve(SVGWork(size: PixelSize(3, 1), elements: 1 << 40)) { _ in 0 }.sizes == [PixelSize(1, 1)])
+    }
+
+    /// Each element costs something, however few pixels it has.
+    @Test(arguments: [0.01, 0.1, 1, 3], [0, 1, 5, 10]) func drawingsThatTakeLessAreDrawn(own: Double, pixels: Double)
+        throws
+    {
+        let tried = try reserve(SVGWork(size: Self.canvas, elements: 1_000_000)) { own + pixels * $0 }
+        #expect(tried.spent < 6 * own + pixels / 10 + 0.01)
+    }
+
+    @Test(arguments: [0.01, 0.1, 1, 3], [30, 100, 1000, 100_000]) func drawingsThatTakeLongAreRefused(
+        own: Double, pixels: Double
+    ) throws {
+        var spent = 0.0
+        let error = #expect(throws: CodecError.self) {
+            _ = try reserve(SVGWork(size: Self.canvas, elements: 1_000_000)) { share in
+                spent += own + pixels * share
+                return own + pixels * share
+            }
+        }
+        guard case .limitExceeded("seconds of drawing", let value, 20)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(Double(value) > pixels * 0.9)
+        #expect(spent < 7 * (own + 1) + pixels / 2000)
+    }
+
+    /// A filter that looks at an area around each pixel takes the square of the pixels.
+    @Test func areasAroundPixelsGrowWithTheDrawing() throws {
+        let plain = SVGWork(size: Self.canvas, elements: 100, hasFilters: true)
+        let work = SVGWork(size: Self.canvas, elements: 100, hasFilters: true, hasMorphology: true)
+        #expect(throws: Never.self) { _ = try reserve(plain) { 0.001 + 40 * $0 * $0 } }
+        #expect(throws: CodecError.self) { _ = try reserve(work) { 0.001 + 40 * $0 * $0 } }
+        #expect(throws: Never.self) { _ = try reserve(work) { 0.001 + 5 * $0 } }
+    }
+
+    @Test func drawingsInsideCountTogether() throws {
+        let clock = TrialClock()
+        let time = SVGTime(measure: clock.measure)
+        for index in 0..<6 {
+            let reserve = {
+                try time.reserve(SVGWork(size: Self.canvas, elements: 5000)) { size in
+                    clock.time += 4 * Double(size.width * size.height) / Double(2000 * 1600)
+                }
+            }
+            if index < 5 { try reserve() } else { #expect(throws: CodecError.self) { try reserve() } }
+        }
+    }
+
+    /// A measurement that is off by a tenth refuses nothing.
+    @Test func noiseRefusesNothing() throws {
+        var noise = SystemRandomNumberGenerator()
+        for _ in 0..<1000 {
+            _ = try reserve(SVGWork(size: Self.canvas, elements: 400_000)) {
+                (0.8 + 2 * $0) * Double.random(in: 0.95...1.05, using: &noise)
+            }
+        }
+    }
+
+    // MARK: By librsvg
+
+    private func isRefused(_ body: String, size: Int = 2000) -> Bool {
+        do {
+            _ = try registry.decode(
+                Data(
+                    """
+                    <svg xmlns='http://www.w3.org/2000/svg' width='\(size)' height='\(size)'>\(body)</svg>
+                    """.utf8))
+            return false
+        } catch {
+            return (error as? CodecError)?.code == "limitExceeded"
+        }
+    }
+
+    private static let whole = "<rect width='1900' height='1900' filter='url(#f)'/>"
+
+    private static func filter(_ primitive: String, _ count: Int) -> String {
+        "<filter id='f'>\(String(repeating: primitive, count: count))</filter>\(whole)"
+    }
+
+    private static func repeated(_ body: String, _ count: Int) -> String { String(repeating: body, count: count) }
+
+    @Test(arguments: [
+        filter("<feGaussianBlur stdDeviation='30'/>", 600),
+        "<rect width='1900' height='1900' style='filter:\(repeated("blur(30px) ", 600))'/>",
+        "<style>rect{filter:\(repeated("blur(30px) ", 600))}</style><rect width='1900' height='1900'/>",
+        "<style>rect{f\\69lter:\(repeated("blur(30px) ", 600))}</style><rect width='1900' height='1900'/>",
+        filter("<feMerge>\(repeated("<feMergeNode in='SourceGraphic'/>", 5000))</feMerge>", 1),
+        filter("<feDiffuseLighting><fePointLight x='1' y='1' z='1'/></feDiffuseLighting>", 600),
+        filter("<feTurbulence numOctaves='60' baseFrequency='0.05'/>", 9),
+        filter("<feMorphology operator='dilate' radius='60'/>", 4),
+        repeated("<g style='mix-blend-mode:hue'><rect width='1900' height='1900'/></g>", 1000),
+        repeated("<rect width='1999' height='1999' fill-opacity='.1'/>", 40_000),
+        "<defs>\(uses)</defs><use href='#a4'/>",
+    ])
+    func pixelsThatTakeLongAreRefused(_ body: String) {
+        #expect(isRefused(body))
+        #expect(!isRefused("<svg viewBox='0 0 2000 2000' width='8' height='8'>\(body)</svg>", size: 16))
+    }
+
+    /// Four shapes that cover the drawing, 10,000 times.
+    private static let uses: String = {
+        let shapes = "<g id='a0'>\(repeated("<rect width='1999' height='1999' fill-opacity='.1'/>", 4))</g>"
+        return (1...4).reduce(shapes) { $0 + "<g id='a\($1)'>\(repeated("<use href='#a\($1 - 1)'/>", 10))</g>" }
+    }()
+
+    /// As maps and drawing programs have them.
+    @Test(arguments: [
+        repeated("<rect width='9' height='9' x='70' fill-opacity='.5'/>", 40_000),
+        repeated("<g opacity='.5'><rect width='400' height='400'/></g>", 60),
+        "<filter id='f'><feGaussianBlur stdDeviation='20'/><feOffset dx='4'/></filter>"
+            + repeated("<rect x='200' y='200' width='1500' height='1500' filter='url(#f)'/>", 12),
+        filter("<feMorphology operator='dilate' radius='3'/>", 1),
+    ])
+    func ordinaryDrawingsAreDrawn(_ body: String) {
+        #expect(!isRefused(body))
+    }
+
+    // MARK: By what does not grow with pixels
+
+    /// librsvg goes through the stops of a gradient for each shape that it paints.
+    @Test(arguments: [
+        "<rect width='9' height='9' fill='url(#g)'/>", "<rect width='9' height='9' style='fill:url(#g)'/>",
+    ])
+    func stopsCountForEachShape(_ shape: String) {
+        let stops = Self.repeated("<stop offset='.5'/>", 10_000)
+        let gradients = [
+            "<linearGradient id='g'>\(stops)</linearGradient>",
+            "<radialGradient id='g' href='#h'/><linearGradient id='h' href='#i'/><linearGradient id='i'>\(stops)</linearGradient>",
+        ]
+        for gradient in gradients {
+            #expect(isRefused(gradient + Self.repeated(shape, 200), size: 10))
+            #expect(!isRefused(gradient + Self.repeated(shape, 20), size: 10))
+        }
+        let sheet = "<style>rect{fill:url(#g)}</style>" + Self.repeated("<rect width='9' height='9'/>", 200)
+        #expect(isRefused(gradients[0] + sheet, size: 10))
+        let usual = "<linearGradient id='g'>\(Self.repeated("<stop offset='.5'/>", 20))</linearGradient>"
+        #expect(!isRefused(usual + Self.repeated(shape, 20_000), size: 10))
+        #expect(!isRefused(usual + "<linearGradient id='h' href='#h'/>" + Self.repeated(shape, 9), size: 10))
+    }
+
+    /// A selector may look at all elements before one, or around it.
+    @Test(arguments: [
+        "a ~ rect", "rect:nth-child(2n+1)", "rect:NTH-last-child(2)", "rect:nth-of-t\\79pe(3)", "rect:last-of-type",
+    ])
+    func selectorsThatLookAroundCount(_ selector: String) {
+        let sheet = "<style>\(Self.repeated("\(selector) {fill:red} ", 50))</style>"
+        #expect(isRefused(sheet + Self.repeated("<rect/>", 8000), size: 10))
+        #expect(!isRefused(sheet + Self.repeated("<g>\(Self.repeated("<rect/>", 80))</g>", 100), size: 10))
+    }
+
+    @Test func selectorsCountForTheElementsAroundOne() {
+        let sheet = "<style>\(Self.repeated("g b rect {fill:red} ", 3000))</style>"
+        let deep = Self.repeated("<g>", 100) + Self.repeated("<rect/>", 8000) + Self.repeated("</g>", 100)
+        #expect(isRefused(sheet + deep, size: 10))
+        #expect(!isRefused(sheet + "<g>\(Self.repeated("<rect/>", 8000))</g>", size: 10))
+    }
+
+}
