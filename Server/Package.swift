@@ -22,6 +22,7 @@ let packages: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"),
     .product(name: "HummingbirdCore", package: "hummingbird"),
     .product(name: "Logging", package: "swift-log"),
+    .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
     .product(name: "NIOPosix", package: "swift-nio"),
@@ -64,6 +65,7 @@ let package = Package(
             name: "RedisStore",
             dependencies: [
                 "CHiredis", .product(name: "Halcyon", package: "halcyon"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),
         .target(
@@ -72,12 +74,16 @@ let package = Package(
         .executableTarget(name: "halcyon-server", dependencies: ["HalcyonServer"], swiftSettings: strict),
         .testTarget(name: "ImageURLsTests", dependencies: ["ImageURLs"], swiftSettings: strict),
         // Servers of Redis for tests, which start and kill them.
-        .target(name: "RedisServing", dependencies: ["RedisStore"], path: "Tests/RedisServing", swiftSettings: strict),
+        .target(
+            name: "RedisServing",
+            dependencies: ["RedisStore", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            path: "Tests/RedisServing", swiftSettings: strict),
         .testTarget(
             name: "RedisStoreTests",
             dependencies: [
                 "RedisStore", "RedisServing", .product(name: "Halcyon", package: "halcyon"),
                 .product(name: "HalcyonTesting", package: "halcyon"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "HalcyonServerTests",

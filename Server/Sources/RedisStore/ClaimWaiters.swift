@@ -1,6 +1,6 @@
 import Foundation
 import HalcyonSystem
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The calls of this process that wait for claims of others, by channel.
 final class ClaimWaiters: Sendable {
@@ -33,7 +33,7 @@ final class ClaimWaiters: Sendable {
     }
 
     private let clock: TimeSource
-    private let channels = Mutex([String: Channel]())
+    private let channels = NIOLockedValueBox([String: Channel]())
 
     init(_ clock: TimeSource) { self.clock = clock }
 
@@ -42,7 +42,7 @@ final class ClaimWaiters: Sendable {
     /// - Parameter subscribe: called for the first seat, in the order of the calls for this channel.
     func join(_ channel: String, subscribe: () -> Void) -> Seat {
         let seat = Seat(channel)
-        channels.withLock { channels in
+        channels.withLockedValue { channels in
             if channels[channel] == nil { subscribe() }
             channels[channel, default: Channel()].seats[ObjectIdentifier(seat)] = seat
             if channels[channel]?.isListening == true { seat.wake.yield(.listening) }
@@ -54,7 +54,7 @@ final class ClaimWaiters: Sendable {
     ///
     /// - Parameter unsubscribe: called with the last one.
     func leave(_ seat: Seat, unsubscribe: () -> Void) {
-        channels.withLock { channels in
+        channels.withLockedValue { channels in
             guard channels[seat.channel]?.seats.removeValue(forKey: ObjectIdentifier(seat)) != nil,
                 channels[seat.channel]?.seats.isEmpty == true
             else { return }
@@ -64,7 +64,7 @@ final class ClaimWaiters: Sendable {
     }
 
     /// The number of seats.
-    var count: Int { channels.withLock { $0.values.reduce(0) { $0 + $1.seats.count } } }
+    var count: Int { channels.withLockedValue { $0.values.reduce(0) { $0 + $1.seats.count } } }
 
     /// Starts the timer that wakes a seat at a time.
     func startTimer(_ seat: Seat, until time: Date) -> Task<Void, Never> {
@@ -77,7 +77,7 @@ final class ClaimWaiters: Sendable {
     }
 
     func listening(_ channel: String) {
-        let seats = channels.withLock { channels in
+        let seats = channels.withLockedValue { channels in
             channels[channel]?.isListening = true
             return channels[channel].map { Array($0.seats.values) } ?? []
         }
@@ -85,12 +85,12 @@ final class ClaimWaiters: Sendable {
     }
 
     func heard(_ channel: String, _ message: String) {
-        let seats = channels.withLock { channels in channels[channel].map { Array($0.seats.values) } ?? [] }
+        let seats = channels.withLockedValue { channels in channels[channel].map { Array($0.seats.values) } ?? [] }
         for seat in seats { seat.wake.yield(message == "stored" ? .stored : .released) }
     }
 
     func deaf() {
-        let seats = channels.withLock { channels in
+        let seats = channels.withLockedValue { channels in
             defer { channels = [:] }
             return channels.values.flatMap(\.seats.values)
         }

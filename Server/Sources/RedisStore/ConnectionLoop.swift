@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The connections of a store, on one thread of their own that waits for all of them.
 ///
@@ -51,7 +51,7 @@ final class Mailbox: Sendable {
     /// The end at which the thread waits.
     let descriptor: Int32
     private let wakingEnd: Int32
-    private let state = Mutex((messages: [ConnectionLoop.Message](), isOpen: true))
+    private let state = NIOLockedValueBox((messages: [ConnectionLoop.Message](), isOpen: true))
 
     init() {
         var ends: [Int32] = [-1, -1]
@@ -69,7 +69,7 @@ final class Mailbox: Sendable {
 
     /// Hands a message to the thread. If it has ended, nothing is sent and exchanges fail.
     func post(_ message: ConnectionLoop.Message) {
-        let (isOpen, isFirst) = state.withLock { state in
+        let (isOpen, isFirst) = state.withLockedValue { state in
             if state.isOpen { state.messages.append(message) }
             return (state.isOpen, state.messages.count == 1)
         }
@@ -82,7 +82,7 @@ final class Mailbox: Sendable {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
             while case .moved(bytes.count) = RedisSocket.receive(descriptor, into: bytes) {}
         }
-        return state.withLock { state in
+        return state.withLockedValue { state in
             defer { state.messages = [] }
             return state.messages
         }
@@ -90,7 +90,7 @@ final class Mailbox: Sendable {
 
     /// Takes no more messages.
     func close() {
-        let left = state.withLock { state in
+        let left = state.withLockedValue { state in
             defer { state = ([], false) }
             return state.messages
         }

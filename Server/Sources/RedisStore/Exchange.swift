@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Commands that are sent one behind the other, and the answers to them.
 ///
@@ -11,7 +11,7 @@ final class Exchange: Sendable {
     /// The time at which the caller gives up.
     let deadline: ContinuousClock.Instant
     private let fate: (@Sendable (Outcome) -> Void)?
-    private let waiting = Mutex(Waiting.notYet)
+    private let waiting = NIOLockedValueBox(Waiting.notYet)
 
     private enum Waiting {
         case notYet
@@ -34,7 +34,7 @@ final class Exchange: Sendable {
     /// Whether nobody waits for the answers and nothing depends on them.
     var isAbandoned: Bool {
         guard fate == nil else { return false }
-        return waiting.withLock { if case .over = $0 { true } else { false } }
+        return waiting.withLockedValue { if case .over = $0 { true } else { false } }
     }
 
     /// Begins the exchange and waits for the answers.
@@ -43,7 +43,7 @@ final class Exchange: Sendable {
     func replies(start: @escaping @Sendable () -> Void) async throws -> [RedisReply] {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let begins = waiting.withLock { waiting in
+                let begins = waiting.withLockedValue { waiting in
                     guard case .notYet = waiting else { return false }
                     waiting = .caller(continuation)
                     return true
@@ -75,7 +75,7 @@ final class Exchange: Sendable {
     }
 
     private func caller() -> CheckedContinuation<[RedisReply], any Error>? {
-        waiting.withLock { waiting in
+        waiting.withLockedValue { waiting in
             defer { waiting = .over }
             return if case .caller(let continuation) = waiting { continuation } else { nil }
         }

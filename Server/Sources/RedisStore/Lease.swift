@@ -1,6 +1,6 @@
 import Foundation
 import HalcyonCache
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A claim at the server, by a secret that only its holder knows.
 ///
@@ -9,7 +9,7 @@ final class Lease: Sendable {
     private let client: RedisClient
     private let name: String
     private let secret: String
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     private struct State {
         var generation = 0
@@ -26,7 +26,7 @@ final class Lease: Sendable {
 
     /// Returns the command that asks for the claim, with keys of a generation.
     func claiming(in generation: Int) throws(RedisStoreError) -> RedisCommand {
-        state.withLock { $0.generation = generation }
+        state.withLockedValue { $0.generation = generation }
         let keys = [client.leaseKey(name, generation), client.entryKey(name, generation)]
         return try client.script(Scripts.claim, keys: keys, [.init(secret), milliseconds])
     }
@@ -34,7 +34,7 @@ final class Lease: Sendable {
     /// Notes the answer, whether or not somebody waits for it.
     func answered(_ outcome: Exchange.Outcome) {
         guard case .success(let replies) = outcome, replies.first?.text == "granted" else { return }
-        let isAbandoned = state.withLock { state in
+        let isAbandoned = state.withLockedValue { state in
             state.isGranted = true
             return state.isAbandoned
         }
@@ -43,7 +43,7 @@ final class Lease: Sendable {
 
     /// Notes that nobody waits for the answer any more.
     func abandon() {
-        let isGranted = state.withLock { state in
+        let isGranted = state.withLockedValue { state in
             state.isAbandoned = true
             return state.isGranted
         }
@@ -78,11 +78,11 @@ final class Lease: Sendable {
 
     private func release() {
         let channel = RedisCommand.Argument(client.channel(name))
-        let entry = client.entryKey(name, state.withLock { $0.generation })
+        let entry = client.entryKey(name, state.withLockedValue { $0.generation })
         client.send(.lookups, try? client.script(Scripts.release, keys: [key, entry], [.init(secret), channel]))
     }
 
-    private var key: RedisCommand.Argument { client.leaseKey(name, state.withLock { $0.generation }) }
+    private var key: RedisCommand.Argument { client.leaseKey(name, state.withLockedValue { $0.generation }) }
 
     private var milliseconds: RedisCommand.Argument { .init(client.configuration.lease.milliseconds()) }
 }

@@ -1,6 +1,6 @@
 import HalcyonSystem
 import Logging
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Whatever a store knows about its server and its own work, shared by its callers and the loop's thread.
 final class StoreBooks: Sendable {
@@ -14,20 +14,20 @@ final class StoreBooks: Sendable {
         var isShutDown = false
     }
 
-    private let state: Mutex<State>
+    private let state: NIOLockedValueBox<State>
     private let logger: Logger
     /// A signal each time that there may be something to recover from.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
     init(_ configuration: RedisStore.Configuration, _ logger: Logger) {
-        state = Mutex(State(removals: PendingRemovals(limit: configuration.maximumPendingRemovals)))
+        state = NIOLockedValueBox(State(removals: PendingRemovals(limit: configuration.maximumPendingRemovals)))
         self.logger = logger
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func withState<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
-        state.withLock { body(&$0) }
+        state.withLockedValue { body(&$0) }
     }
 
     var statistics: RedisStore.Statistics { withState { $0.statistics } }

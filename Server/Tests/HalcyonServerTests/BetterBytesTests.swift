@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 import HalcyonTesting
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import HalcyonServer
@@ -108,17 +108,17 @@ import Testing
     @Test func reductionsAreSharpenedWhereTheSettingSaysSo() async throws {
         let paths = ["/fit-60x60,png/", "/crop-60x60,png/", "/fit-900x900,enlarge,png/", "/fit-60x60,sharpen-1,png/"]
         func bodies(_ sharpening: Int) async throws -> [Data] {
-            let bodies = Mutex<[Data]>([])
+            let bodies = NIOLockedValueBox<[Data]>([])
             try await ServerFixture.run {
                 $0.answer.sharpening = sharpening
             } _: { server async throws in
                 let source = try serve(server)
                 for path in paths {
                     let body = try await server.get(path + source).body
-                    bodies.withLock { $0.append(body) }
+                    bodies.withLockedValue { $0.append(body) }
                 }
             }
-            return bodies.withLock { $0 }
+            return bodies.withLockedValue { $0 }
         }
         let (plain, half, full) = (try await bodies(0), try await bodies(50), try await bodies(100))
         // A cut, an enlargement, and a URL that sharpens by itself are as before.

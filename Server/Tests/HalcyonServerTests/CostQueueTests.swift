@@ -1,7 +1,7 @@
 import Foundation
 import Halcyon
 import HalcyonTesting
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import HalcyonServer
@@ -341,12 +341,12 @@ import Testing
 
 /// A cost, and the most that it was.
 private final class Load: Sendable {
-    private let costs = Mutex((now: 0, most: 0))
+    private let costs = NIOLockedValueBox((now: 0, most: 0))
 
-    var most: Int { costs.withLock { $0.most } }
+    var most: Int { costs.withLockedValue { $0.most } }
 
     func add(_ cost: Int) {
-        costs.withLock {
+        costs.withLockedValue {
             $0.now += cost
             $0.most = max($0.most, $0.now)
         }

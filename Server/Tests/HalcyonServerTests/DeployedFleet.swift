@@ -1,6 +1,6 @@
 import Foundation
 import RedisServing
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import HalcyonServer
@@ -15,7 +15,7 @@ final class DeployedFleet: Sendable {
     let folder: URL
     private let environment: [String: String]
     private let redis: RedisServer
-    private let servers: Mutex<[(program: ServerProgram, port: Int, reports: Int)]>
+    private let servers: NIOLockedValueBox<[(program: ServerProgram, port: Int, reports: Int)]>
     private let nginx: Process
 
     init(servers count: Int, _ environment: [String: String] = [:]) async throws {
@@ -33,7 +33,7 @@ final class DeployedFleet: Sendable {
         }
         port = try Self.freePort()
         nginx = try Self.nginx(folder, port: port, servers: started.map(\.port))
-        servers = Mutex(started)
+        servers = NIOLockedValueBox(started)
         self.folder = folder
         let port = port
         guard await eventually({ try? await Self.get("/ready", port: port).status == 404 }) else {
@@ -47,7 +47,7 @@ final class DeployedFleet: Sendable {
             nginx.terminate()
             nginx.waitUntilExit()
         }
-        servers.withLock { for server in $0 { server.program.kill() } }
+        servers.withLockedValue { for server in $0 { server.program.kill() } }
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -118,17 +118,17 @@ final class DeployedFleet: Sendable {
     // MARK: - Servers
 
     /// The ports of the servers.
-    var serverPorts: [Int] { servers.withLock { $0.map(\.port) } }
-    var reportPorts: [Int] { servers.withLock { $0.map(\.reports) } }
+    var serverPorts: [Int] { servers.withLockedValue { $0.map(\.port) } }
+    var reportPorts: [Int] { servers.withLockedValue { $0.map(\.reports) } }
 
-    func program(_ number: Int) -> ServerProgram { servers.withLock { $0[number].program } }
+    func program(_ number: Int) -> ServerProgram { servers.withLockedValue { $0[number].program } }
 
     /// Starts a server that has ended, at its port, and returns once nginx asks it again: nginx leaves one alone for a second
     /// that did not answer.
     func restart(_ number: Int) async throws {
         let port = serverPorts[number]
         let server = try await Self.start(number, port: port, environment, folder)
-        servers.withLock { $0[number] = server }
+        servers.withLockedValue { $0[number] = server }
         for width in 100..<2000 {
             let path = "/_/rs:fit:\(width):3/plain/local:///kingfisher.jpg"
             _ = try await get(path)
@@ -157,16 +157,16 @@ final class DeployedFleet: Sendable {
     /// The lines of nginx's log about a path, once there are so many.
     func log(_ path: String, count: Int) async throws -> [[String: String]] {
         let file = folder.appending(path: "pictures.log")
-        let found = Mutex<[[String: String]]>([])
+        let found = NIOLockedValueBox<[[String: String]]>([])
         _ = await eventually {
             let lines = (try? String(contentsOf: file, encoding: .utf8))?.split(separator: "\n") ?? []
             let objects = lines.compactMap {
                 try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
             }
             let texts = objects.map { $0.mapValues { "\($0)" } }.filter { $0["path"] == path }
-            found.withLock { $0 = texts }
+            found.withLockedValue { $0 = texts }
             return texts.count >= count
         }
-        return found.withLock { $0 }
+        return found.withLockedValue { $0 }
     }
 }

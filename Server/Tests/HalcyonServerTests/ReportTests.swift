@@ -1,7 +1,7 @@
 import CoreMetrics
 import Foundation
 import Logging
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import HalcyonServer
@@ -47,14 +47,14 @@ import Testing
 
 @Suite struct JSONLogTests {
     @Test func aLineIsOneObject() throws {
-        let lines = Mutex<[Data]>([])
+        let lines = NIOLockedValueBox<[Data]>([])
         var logger = Logger(label: "x") { label in
-            JSONLogHandler(label: label) { line in lines.withLock { $0.append(line) } }
+            JSONLogHandler(label: label) { line in lines.withLockedValue { $0.append(line) } }
         }
         logger[metadataKey: "request_id"] = "7"
         logger.info("a \"quoted\"\nline", metadata: ["bytes": .stringConvertible(5), "list": ["a", "b"]])
         logger.debug("not this one")
-        let written = lines.withLock { $0 }
+        let written = lines.withLockedValue { $0 }
         #expect(written.count == 1)
         let line = try #require(written.first)
         #expect(line.last == 0x0a)

@@ -2,7 +2,7 @@ import Foundation
 import Halcyon
 import HalcyonTesting
 import Logging
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import HalcyonServer
@@ -276,20 +276,20 @@ import Testing
     }
 
     @Test func aLineOfTheLogForEachRequest() async throws {
-        let lines = Mutex<[[String: String]]>([])
+        let lines = NIOLockedValueBox<[[String: String]]>([])
         let logger = Logger(label: "test") { _ in
             JSONLogHandler(label: "test") { line in
                 guard let fields = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else { return }
-                lines.withLock { $0.append(fields.mapValues { "\($0)" }) }
+                lines.withLockedValue { $0.append(fields.mapValues { "\($0)" }) }
             }
         }
         try await ServerFixture.run(logger: logger) { server async throws in
             let source = try server.serve("jpeg/baseline-420.jpg", as: "a.jpg?token=secret")
             _ = try await server.get("/fit-24x24/\(source)", ["X-Request-Id": "r-1"])
-            let line = try #require(lines.withLock { $0.first { $0["request_id"] == "r-1" } })
+            let line = try #require(lines.withLockedValue { $0.first { $0["request_id"] == "r-1" } })
             #expect(line["status"] == "200")
             #expect(line["source"] == "http://images.test/a.jpg")
-            #expect(!lines.withLock { "\($0)" }.contains("secret"))
+            #expect(!lines.withLockedValue { "\($0)" }.contains("secret"))
         }
     }
 

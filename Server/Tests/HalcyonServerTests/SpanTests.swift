@@ -1,7 +1,7 @@
 import Foundation
 import InMemoryTracing
 import Logging
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 import Tracing
 
@@ -58,11 +58,11 @@ struct SpanTests {
 
     /// Whoever answers, the line of the log tells the request's span.
     @Test func aLineOfTheLogIsWrittenInTheSpan() async throws {
-        let lines = Mutex<[[String: String]]>([])
+        let lines = NIOLockedValueBox<[[String: String]]>([])
         let logger = Logger(label: "test") { _ in
             var handler = JSONLogHandler(label: "test") { line in
                 guard let fields = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else { return }
-                lines.withLock { $0.append(fields.mapValues { "\($0)" }) }
+                lines.withLockedValue { $0.append(fields.mapValues { "\($0)" }) }
             }
             handler.metadataProvider = Logger.MetadataProvider {
                 ServiceContext.current?.inMemorySpanContext.map { ["span": "\($0.spanID)"] } ?? [:]
@@ -74,7 +74,7 @@ struct SpanTests {
             for number in 1...3 {
                 _ = try await server.get("/fit-24x24,webp/\(source)", ["X-Request-Id": "r-\(number)"])
                 while spans("request").count < number { await Task.yield() }
-                let line = lines.withLock { $0.first { $0["request_id"] == "r-\(number)" } }
+                let line = lines.withLockedValue { $0.first { $0["request_id"] == "r-\(number)" } }
                 #expect(line?["span"] == spans("request").last?.spanID)
             }
         }

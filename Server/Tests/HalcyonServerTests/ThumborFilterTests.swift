@@ -145,6 +145,35 @@ import Testing
         }
     }
 
+    @Test func backgroundsAndProportions() async throws {
+        // Red on the left half, nothing beside it, and half of a blue below.
+        let picture = try Self.image(64, 48) { x, y in
+            y >= 24 ? [0, 0, 255, 128] : x < 32 ? [255, 0, 0, 255] : [0, 0, 0, 0]
+        }.data(as: .png)
+        try await ServerFixture.run {
+            $0.url.grammars = [.thumbor]
+        } _: { server async throws in
+            try server.answer("http://images.test/a.png", with: .data(picture))
+            func image(_ filters: String, size: String = "") async throws -> Image {
+                try await server.get("/unsafe/\(size)filters:\(filters):format(png)/http://images.test/a.png").image()
+            }
+            let colored = try await image("background_color(0f0)")
+            #expect(colored.size == PixelSize(64, 48) && colored.bitmap.isOpaque)
+            #expect(try Self.pixel(colored, 5, 5) == [255, 0, 0, 255])
+            #expect(try Self.pixel(colored, 60, 5) == [0, 255, 0, 255])
+            let mixed = try Self.pixel(colored, 5, 40)
+            #expect(mixed[0] == 0 && abs(Int(mixed[1]) - 127) <= 1 && abs(Int(mixed[2]) - 128) <= 1, "\(mixed)")
+            // The fraction of a pixel is cut, and a side of less than a pixel leaves the picture as it is.
+            #expect(try await image("proportion(0.33)").size == PixelSize(21, 15))
+            #expect(try await image("proportion(0.02)").size == PixelSize(64, 48))
+            #expect(try await image("proportion(0.5):proportion(0.5)", size: "32x24/").size == PixelSize(8, 6))
+            // The order of filters is the order of the work.
+            let both = try await image("proportion(0.5):background_color(white):rotate(90)")
+            #expect(both.size == PixelSize(24, 32))
+            #expect(try Self.pixel(both, 2, 2) == [255, 255, 255, 255])
+        }
+    }
+
     // MARK: - Corners and borders
 
     /// The colour of the corners is as opaque as the picture is there.

@@ -57,6 +57,6 @@ import Testing
                 if isRefused { refused += 1 } else { known += 1 }
             }
         }
-        #expect(known > 20 && refused == 14)
+        #expect(known > 20 && refused == 12)
     }
 }

@@ -153,6 +153,9 @@ import Testing
             ("fill(00ff80)", .fill(.color(.init(red: 0, green: 255, blue: 128)), behindTransparency: false)),
             ("fill(auto)", .fill(.mean, behindTransparency: false)),
             ("fill(blur,true)", .fill(.blurred, behindTransparency: true)),
+            ("background_color(red)", .background(.init(red: 255, green: 0, blue: 0))),
+            ("background_color(12aB34)", .background(.init(red: 18, green: 171, blue: 52))),
+            ("proportion(0.25)", .scale(0.25)), ("proportion(.5)", .scale(0.5)),
             ("fill(transparent)", .fill(.transparent, behindTransparency: false)),
             (
                 "round_corner(20,255,254,0)",
@@ -168,6 +171,7 @@ import Testing
             #expect((try? result.get()) == job { $0.effects = [effect] }, "\(text): \(result)")
         }
         #expect(try filters("rotate(360)") == job())
+        #expect(try filters("proportion(1)") == job())
         // The order of filters is the order of the work, and the mirror comes first.
         #expect(
             try thumbor("-10x/filters:grayscale():blur(1):grayscale()/" + picture).effects
@@ -263,8 +267,8 @@ import Testing
         #expect(failure { try thumbor("meta/a.jpg") } == .unsupported("meta"))
         #expect(failure { try thumbor("debug/a.jpg") } == .unsupported("debug"))
         for name in """
-        background_color colorize convolution cover curve distributed_collage equalize extract_focal frame max_age noise
-        proportion red_eye srgb nonsense Blur
+        colorize convolution cover curve distributed_collage equalize extract_focal frame max_age noise
+        red_eye srgb nonsense Blur
         """.split(whereSeparator: \.isWhitespace) {
             #expect(failure { try filters("\(name)(1)") } == .unsupported("filters:\(name)"))
         }
@@ -277,7 +281,9 @@ import Testing
             focal() focal(1x2) focal(5x5:5x9) focal(9x9:1x1) focal(100001x1:100002x2) blur() blur(0) blur(-1) blur(1.5)
             blur(1,-1) blur(1,nan) blur(501) blur(1,2,3) sharpen(1,2) sharpen(1,2,3) sharpen(a,1,1) sharpen(1,1,1,1)
             brightness() brightness(101) brightness(1.5) contrast(-101) saturation() saturation(inf) saturation(1e9) rgb(1,2)
-            rgb(1,2,101) rgb(1,2,3,4) grayscale(1) rotate() rotate(45) rotate(90.5) fill() fill(nocolor) fill(ff) fill(red,2)
+            rgb(1,2,101) rgb(1,2,3,4) grayscale(1) rotate() rotate(45) rotate(90.5) proportion()
+            proportion(0) proportion(-0.5) proportion(1.01) proportion(nan) proportion(0.5,1) background_color()
+            background_color(nocolor) background_color(ff) background_color(red,1) fill() fill(nocolor) fill(ff) fill(red,2)
             fill(red,1,1) round_corner() round_corner(1) round_corner(1,2,3) round_corner(1,2,3,256) round_corner(1|2|3,0,0,0)
             round_corner(1|,0,0,0) round_corner(-1,0,0,0) round_corner(1,0,0,0,0,0) watermark() watermark(a) watermark(a,1,2)
             watermark(a,x,1,1) watermark(a,1,1p1,1) watermark(a,1,1,101) watermark(a,1,1,1,-1) watermark(a,--1,1,1)

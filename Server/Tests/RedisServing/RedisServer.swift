@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 @testable import RedisStore
 
@@ -11,7 +11,7 @@ public final class RedisServer: Sendable {
     public let folder: URL
     private let file: String?
     private let arguments: [String]
-    private let process: Mutex<Process?> = Mutex(nil)
+    private let process: NIOLockedValueBox<Process?> = NIOLockedValueBox(nil)
 
     /// Starts a server.
     ///
@@ -53,7 +53,7 @@ public final class RedisServer: Sendable {
             ] + arguments
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        self.process.withLock { $0 = process }
+        self.process.withLockedValue { $0 = process }
         guard await eventually({ [self] in try? isUp() }) else { throw NotStarted() }
     }
 
@@ -66,7 +66,7 @@ public final class RedisServer: Sendable {
 
     /// Ends the server as a crash does.
     public func kill() {
-        let process = self.process.withLock { process in
+        let process = self.process.withLockedValue { process in
             defer { process = nil }
             return process
         }
@@ -79,7 +79,7 @@ public final class RedisServer: Sendable {
     public func resume() { signal(SIGCONT) }
 
     private func signal(_ number: Int32) {
-        process.withLock { process in
+        process.withLockedValue { process in
             if let process { _ = Glibc.kill(process.processIdentifier, number) }
         }
     }

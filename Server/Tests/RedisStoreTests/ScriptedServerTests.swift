@@ -3,6 +3,7 @@ import Glibc
 import HalcyonCache
 import HalcyonTesting
 @testable import RedisServing
+import NIOConcurrencyHelpers
 import Synchronization
 import Testing
 
@@ -110,10 +111,10 @@ import Testing
     }
 
     @Test("several entries are asked for by one round trip, in their order") func several() async throws {
-        let packets = Mutex<[String]>([])
+        let packets = NIOLockedValueBox<[String]>([])
         let server = try ScriptedServer(
             ScriptedServer.answering { packet in
-                packets.withLock { $0.append(packet) }
+                packets.withLockedValue { $0.append(packet) }
                 return "$0\r\n\r\n$0\r\n\r\n$-1\r\n"
             })
         var configuration = server.configuration
@@ -122,7 +123,7 @@ import Testing
         let keys = [key, CacheKey("second")]
         #expect(await store.entries(for: keys).count == 2)
         #expect(store.statistics.misses == 2)
-        let packet = try #require(packets.withLock { $0.count == 1 ? $0.first : nil })
+        let packet = try #require(packets.withLockedValue { $0.count == 1 ? $0.first : nil })
         let places = try keys.map { try #require(packet.range(of: $0.fileName)).lowerBound }
         #expect(places[0] < places[1])
     }

@@ -1,5 +1,6 @@
 import Halcyon
 import HalcyonSystem
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// A queue by cost in front of work that takes much of the machine: a bound of the cost at work, bounds of the places that wait,
@@ -32,7 +33,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         fileprivate init(_ queue: CostQueue) { self.queue = queue }
 
         deinit {
-            if isOpen.load(ordering: .relaxed) { queue.books.withLock { $0.state.endExpecting() } }
+            if isOpen.load(ordering: .relaxed) { queue.books.withLockedValue { $0.state.endExpecting() } }
         }
 
         /// Returns false from the second time on.
@@ -50,19 +51,19 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     /// The bounds.
     public let limits: CostQueueLimits
     private let time: TimeSource
-    private let books: Mutex<Books>
+    private let books: NIOLockedValueBox<Books>
 
     /// Creates a queue.
     ///
     /// - Parameter time: the clock of the waiting times, the system's by default.
     public init(limits: CostQueueLimits, time: TimeSource = .system) {
         (self.limits, self.time) = (limits, time)
-        books = Mutex(Books(state: CostQueueState(limits: limits)))
+        books = NIOLockedValueBox(Books(state: CostQueueState(limits: limits)))
     }
 
     /// The numbers of the queue now.
     public var statistics: Statistics {
-        books.withLock {
+        books.withLockedValue {
             Statistics(
                 working: $0.state.workingCount, workingCost: $0.state.workingCost, waiting: $0.state.waitingCount,
                 waitingCost: $0.state.waitingCost, callers: $0.state.memberCount, refusals: $0.refusals)
@@ -81,7 +82,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
         for key: Key, cost: Int, priority: RequestPriority = .normal, expectation: Expectation? = nil,
         isLast: Bool = true, _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let member = books.withLock { books in
+        let member = books.withLockedValue { books in
             books.members += 1
             return books.members
         }
@@ -110,7 +111,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
 
     private func check(expects: Bool) throws(CostQueueRefusal) {
         let now = time.now
-        let refusal = books.withLock { books in
+        let refusal = books.withLockedValue { books in
             let refusal = books.state.refusal(at: now)
             if refusal != nil { books.refusals += 1 } else if expects { books.state.expect() }
             return refusal
@@ -119,7 +120,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Whether a caller with this key has a place or waits for one.
-    func has(_ key: Key) -> Bool { books.withLock { $0.state.has(key) } }
+    func has(_ key: Key) -> Bool { books.withLockedValue { $0.state.has(key) } }
 
     private nonisolated(nonsending) func wait(
         _ member: Int, _ key: Key, cost: Int, _ priority: RequestPriority, _ expectation: Expectation?,
@@ -127,7 +128,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     ) async throws {
         let now = time.now
         try await withCheckedThrowingContinuation { turn in
-            let result: Result<Void, any Error>? = books.withLock { books in
+            let result: Result<Void, any Error>? = books.withLockedValue { books in
                 // A cancellation that comes later finds the continuation.
                 if Task.isCancelled { return .failure(CancellationError()) }
                 if isLast, expectation?.use() == true { books.state.endExpecting() }
@@ -153,7 +154,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
 
     /// Ends the wait of a caller; nothing happens if it has its place.
     private func end(_ member: Int, throwing error: any Error) {
-        let (turn, admitted) = books.withLock { books -> (CheckedContinuation<Void, any Error>?, [Turn]) in
+        let (turn, admitted) = books.withLockedValue { books -> (CheckedContinuation<Void, any Error>?, [Turn]) in
             guard let turn = books.turns.removeValue(forKey: member) else { return (nil, []) }
             books.timers.removeValue(forKey: member)?.cancel()
             if error is CostQueueRefusal { books.refusals += 1 }
@@ -164,7 +165,7 @@ public final class CostQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     private func leave(_ member: Int) {
-        let admitted = books.withLock { Self.turns(of: $0.state.leave(member), &$0) }
+        let admitted = books.withLockedValue { Self.turns(of: $0.state.leave(member), &$0) }
         for turn in admitted { turn.resume() }
     }
 

@@ -1,4 +1,5 @@
 import HalcyonSystem
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// The bounds of the transfers with each host, before those of all of them: a host that says nothing takes a part of the places, and
@@ -12,7 +13,7 @@ final class HostQueues: Sendable {
 
     private let limits: CostQueueLimits
     private let time: TimeSource
-    private let hosts = Mutex<[String: Host]>([:])
+    private let hosts = NIOLockedValueBox<[String: Host]>([:])
     private let refused = Atomic(0)
 
     /// - Parameter limits: those of one host.
@@ -21,7 +22,7 @@ final class HostQueues: Sendable {
     }
 
     /// The hosts that have callers.
-    var count: Int { hosts.withLock { $0.count } }
+    var count: Int { hosts.withLockedValue { $0.count } }
 
     /// The callers that were refused so far.
     var refusals: Int { refused.load(ordering: .relaxed) }
@@ -32,14 +33,14 @@ final class HostQueues: Sendable {
     nonisolated(nonsending) func withPlace<Value>(
         at host: String, for key: String, _ work: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        let queue = hosts.withLock { hosts in
+        let queue = hosts.withLockedValue { hosts in
             var found = hosts[host] ?? Host(queue: CostQueue(limits: limits, time: time))
             found.callers += 1
             hosts[host] = found
             return found.queue
         }
         defer {
-            hosts.withLock { hosts in
+            hosts.withLockedValue { hosts in
                 hosts[host]?.callers -= 1
                 if hosts[host]?.callers == 0 { hosts[host] = nil }
             }

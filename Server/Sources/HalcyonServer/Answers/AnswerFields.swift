@@ -3,7 +3,7 @@ import Halcyon
 import HTTPTypes
 import Hummingbird
 import ImageURLs
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The HTTP answer with a picture: its status, fields and the part of the body that was asked for.
 struct AnswerFields {
@@ -98,11 +98,11 @@ struct AnswerFields {
 enum HTTPDate {
     /// The text of the present second, which most answers share.
     final class Cache: Sendable {
-        private let last = Mutex((second: Int.min, text: ""))
+        private let last = NIOLockedValueBox((second: Int.min, text: ""))
 
         func text(_ date: Date) -> String {
             let second = Int(date.timeIntervalSince1970.rounded(.down))
-            return last.withLock { last in
+            return last.withLockedValue { last in
                 if last.second != second { last = (second, HTTPDate.text(date)) }
                 return last.text
             }

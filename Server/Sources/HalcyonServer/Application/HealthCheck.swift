@@ -1,5 +1,6 @@
 import Foundation
 import Halcyon
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// The answer to whether the server can work: it decodes a picture of one pixel where files of strangers are decoded, at most once a
@@ -23,7 +24,7 @@ final class HealthCheck: Sendable {
     private let decodes: @Sendable () -> Bool
     private let patience: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
     private let stops = Atomic(false)
 
     /// - Parameters:
@@ -58,7 +59,7 @@ final class HealthCheck: Sendable {
     /// Whether pictures can be decoded, within the patience.
     func isHealthy() async -> Bool {
         await withCheckedContinuation { caller in
-            let (known, id, begins) = state.withLock { state -> (Bool?, Int, Bool) in
+            let (known, id, begins) = state.withLockedValue { state -> (Bool?, Int, Bool) in
                 if let last = state.last, ContinuousClock.now - last.time < .seconds(1) {
                     return (last.isHealthy, 0, false)
                 }
@@ -77,9 +78,9 @@ final class HealthCheck: Sendable {
     private func startTimer(of id: Int) {
         let timer = Task { [self] in
             guard (try? await sleep(patience)) != nil else { return }
-            state.withLock { $0.callers.removeValue(forKey: id) }?.continuation.resume(returning: false)
+            state.withLockedValue { $0.callers.removeValue(forKey: id) }?.continuation.resume(returning: false)
         }
-        let isWaiting = state.withLock { state in
+        let isWaiting = state.withLockedValue { state in
             state.callers[id]?.timer = timer
             return state.callers[id] != nil
         }
@@ -89,7 +90,7 @@ final class HealthCheck: Sendable {
 
     private func look() {
         let isHealthy = decodes()
-        let callers = state.withLock { state in
+        let callers = state.withLockedValue { state in
             defer { state.callers = [:] }
             state.isLooking = false
             state.last = (.now, isHealthy)

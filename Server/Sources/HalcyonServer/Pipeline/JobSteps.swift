@@ -109,7 +109,7 @@ struct JobSteps {
         switch effect {
         case .blur, .sharpen, .saturation: chargeSize(passes: Self.blurPasses)
         case .wavelet: chargeSize(passes: Self.waveletPasses)
-        case .watermark, .fill: break
+        case .watermark, .fill, .scale: break
         default: chargeSize()
         }
         switch effect {
@@ -135,7 +135,17 @@ struct JobSteps {
             processors.append(FilledCanvas(fill: fill, size: canvas, isBehind: behind))
             size = canvas
             chargeSize()
+        case .background(let color): processors.append(.blend(.over, background: Self.color(color)))
+        case .scale(let factor): scale(by: factor)
         }
+    }
+
+    private mutating func scale(by factor: Double) {
+        let scaled = PixelSize(Int(Double(size.width) * factor), Int(Double(size.height) * factor))
+        guard !scaled.isEmpty else { return }
+        chargeSize(passes: 2)
+        processors.append(.resize(to: scaled, mode: .stretch))
+        size = scaled
     }
 
     /// ITU-R BT.601.

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The metrics of a program, for swift-metrics, and their text for Prometheus (its exposition format, version 0.0.4).
 ///
@@ -20,24 +20,24 @@ public final class PrometheusRegistry: MetricsFactory {
         var readings: [(name: String, kind: PrometheusKind, read: @Sendable () -> Double)] = []
     }
 
-    private let books = Mutex(Books())
+    private let books = NIOLockedValueBox(Books())
 
     /// Creates a registry without metrics.
     public init() {}
 
     /// Adds a gauge that is read when the text is made, such as the length of a queue.
     public func addGauge(_ name: String, _ read: @escaping @Sendable () -> Double) {
-        books.withLock { $0.readings.append((Self.name(name), .gauge, read)) }
+        books.withLockedValue { $0.readings.append((Self.name(name), .gauge, read)) }
     }
 
     /// Adds a counter that is read when the text is made.
     public func addCounter(_ name: String, _ read: @escaping @Sendable () -> Double) {
-        books.withLock { $0.readings.append((Self.name(name), .counter, read)) }
+        books.withLockedValue { $0.readings.append((Self.name(name), .counter, read)) }
     }
 
     /// The text of all metrics, in the order of their names.
     public var text: String {
-        let (series, readings) = books.withLock { ($0.series, $0.readings) }
+        let (series, readings) = books.withLockedValue { ($0.series, $0.readings) }
         var families: [String: (kind: PrometheusKind, lines: [(order: String, lines: [String])])] = [:]
         for (key, series) in series {
             // A name has one kind: that of the series which is seen first.
@@ -98,7 +98,7 @@ public final class PrometheusRegistry: MetricsFactory {
         _ label: String, _ dimensions: [(String, String)], _ make: () -> Series
     ) -> Series {
         let key = SeriesKey(name: Self.name(label), labels: Self.labels(dimensions))
-        return books.withLock { books in
+        return books.withLockedValue { books in
             if let known = books.series[key] as? Series { return known }
             let made = make()
             if books.series[key] == nil, books.series.count < Self.maximumSeries { books.series[key] = made }

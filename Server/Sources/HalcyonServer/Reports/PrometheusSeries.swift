@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The kind of a metric, as Prometheus names it.
 enum PrometheusKind: String {
@@ -23,7 +23,7 @@ extension PrometheusSeries {
 
 /// A sum that only grows.
 final class PrometheusCounter: PrometheusSeries, CounterHandler, FloatingPointCounterHandler {
-    private let sum = Mutex(0.0)
+    private let sum = NIOLockedValueBox(0.0)
 
     var kind: PrometheusKind { .counter }
 
@@ -33,33 +33,33 @@ final class PrometheusCounter: PrometheusSeries, CounterHandler, FloatingPointCo
 
     func increment(by amount: Double) {
         guard amount > 0, amount.isFinite else { return }
-        sum.withLock { $0 += amount }
+        sum.withLockedValue { $0 += amount }
     }
 
     func reset() {
-        sum.withLock { $0 = 0 }
+        sum.withLockedValue { $0 = 0 }
     }
 
     func lines(name: String, labels: String) -> [String] {
-        [line(name, labels, sum.withLock { $0 })]
+        [line(name, labels, sum.withLockedValue { $0 })]
     }
 }
 
 /// A value that goes up and down.
 final class PrometheusGauge: PrometheusSeries, MeterHandler, RecorderHandler {
-    private let value = Mutex(0.0)
+    private let value = NIOLockedValueBox(0.0)
 
     var kind: PrometheusKind { .gauge }
 
     func set(_ value: Int64) { set(Double(value)) }
-    func set(_ value: Double) { self.value.withLock { $0 = value } }
-    func increment(by amount: Double) { value.withLock { $0 += amount } }
-    func decrement(by amount: Double) { value.withLock { $0 -= amount } }
+    func set(_ value: Double) { self.value.withLockedValue { $0 = value } }
+    func increment(by amount: Double) { value.withLockedValue { $0 += amount } }
+    func decrement(by amount: Double) { value.withLockedValue { $0 -= amount } }
     func record(_ value: Int64) { set(Double(value)) }
     func record(_ value: Double) { set(value) }
 
     func lines(name: String, labels: String) -> [String] {
-        [line(name, labels, value.withLock { $0 })]
+        [line(name, labels, value.withLockedValue { $0 })]
     }
 }
 
@@ -77,11 +77,11 @@ final class PrometheusHistogram: PrometheusSeries, TimerHandler, RecorderHandler
     }
 
     private let bounds: [Double]
-    private let counts: Mutex<Counts>
+    private let counts: NIOLockedValueBox<Counts>
 
     init(bounds: [Double]) {
         self.bounds = bounds
-        counts = Mutex(Counts(buckets: Array(repeating: 0, count: bounds.count)))
+        counts = NIOLockedValueBox(Counts(buckets: Array(repeating: 0, count: bounds.count)))
     }
 
     var kind: PrometheusKind { .histogram }
@@ -92,7 +92,7 @@ final class PrometheusHistogram: PrometheusSeries, TimerHandler, RecorderHandler
     func record(_ value: Double) {
         guard value.isFinite else { return }
         let bucket = bounds.firstIndex { value <= $0 }
-        counts.withLock { counts in
+        counts.withLockedValue { counts in
             if let bucket { counts.buckets[bucket] += 1 }
             counts.sum += value
             counts.count += 1
@@ -100,7 +100,7 @@ final class PrometheusHistogram: PrometheusSeries, TimerHandler, RecorderHandler
     }
 
     func lines(name: String, labels: String) -> [String] {
-        let counts = counts.withLock { $0 }
+        let counts = counts.withLockedValue { $0 }
         let separator = labels.isEmpty ? "" : ","
         var sum = 0
         var lines = zip(bounds, counts.buckets).map { bound, count in

@@ -1,6 +1,7 @@
 import CoreMetrics
 import Foundation
 import RedisStore
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// The metrics of the server itself, beside those of its pipeline: requests by status, their durations, bytes, those that are under
@@ -10,7 +11,7 @@ final class ServerMetrics: Sendable {
     private let running = Atomic(0)
     private let duration: CoreMetrics.Timer
     private let bytes: Counter
-    private let requests = Mutex<[Int: Counter]>([:])
+    private let requests = NIOLockedValueBox<[Int: Counter]>([:])
 
     init(_ registry: PrometheusRegistry) {
         self.registry = registry
@@ -62,10 +63,10 @@ final class ServerMetrics: Sendable {
     }
 
     private func requests(_ status: Int) -> Counter {
-        if let known = requests.withLock({ $0[status] }) { return known }
+        if let known = requests.withLockedValue({ $0[status] }) { return known }
         let made = Counter(
             label: "halcyon_server_requests_total", dimensions: [("status", String(status))], factory: registry)
-        requests.withLock { $0[status] = made }
+        requests.withLockedValue { $0[status] = made }
         return made
     }
 

@@ -108,13 +108,14 @@ extension ImageJob.Effect {
             text.add(kind, "\(amount)", "\(radius)", "\(luminanceOnly)")
         case .pixelate(let side): text.add(kind, "\(side)")
         case .brightness(let percent), .contrast(let percent): text.add(kind, "\(percent)")
-        case .saturation(let factor): text.add(kind, "\(factor)")
+        case .saturation(let factor), .scale(let factor): text.add(kind, "\(factor)")
         case .channels(let red, let green, let blue): text.add(kind, "\(red)", "\(green)", "\(blue)")
         case .grayscale: text.add(kind)
         case .roundedCorners(let x, let y, let color, let transparent):
             text.add(kind, "\(x)", "\(y)", color.text, "\(transparent)")
         case .watermark(let watermark): text.add(kind, watermark.text)
         case .fill(let fill, let behind): text.add(kind, fill.text, "\(behind)")
+        case .background(let color): text.add(kind, color.text)
         }
     }
 }

@@ -64,6 +64,11 @@ extension ImageJob {
         /// A canvas of the size that was asked for, with the picture in its middle; behind what is transparent as well if
         /// the flag says so.
         case fill(Fill, behindTransparency: Bool)
+        /// A colour behind what is transparent.
+        case background(Color)
+        /// Both sides times this factor, above 0 and at most 1, without the fraction of a pixel. A side of less than a pixel
+        /// leaves the picture as it is.
+        case scale(Double)
 
         /// The address of the picture that the effect reads.
         var source: String? {
@@ -91,6 +96,8 @@ extension ImageJob {
             case .roundedCorners: "corners"
             case .watermark: "watermark"
             case .fill: "fill"
+            case .background: "background"
+            case .scale: "scale"
             }
         }
     }

@@ -65,10 +65,10 @@ struct ThumborFilters {
     private mutating func apply(_ call: Arguments) throws(ImageURLError) {
         switch call.option {
         case "quality", "format", "max_bytes", "autojpg", "strip_exif", "strip_icc": try applyOutput(call)
-        case "upscale", "no_upscale", "stretch", "focal": try applySize(call)
+        case "upscale", "no_upscale", "stretch", "focal", "proportion": try applySize(call)
         case "blur", "sharpen": try applySharpness(call)
         case "brightness", "contrast", "saturation", "rgb", "grayscale": try applyColor(call)
-        case "fill", "round_corner", "watermark", "rotate": try applyDrawing(call)
+        case "fill", "background_color", "round_corner", "watermark", "rotate": try applyDrawing(call)
         default: throw .unknown("filters:\(call.option)")
         }
     }
@@ -106,6 +106,12 @@ struct ThumborFilters {
                 box.right > box.left, box.bottom > box.top
             else { throw call.failure(0, "AxB:CxD is expected") }
             regions.append(box)
+            return
+        }
+        guard call.option != "proportion" else {
+            let factor = try call.required(0, call.number(0, in: 0...1), count: 1)
+            guard factor > 0 else { throw call.failure(0, "a number above 0 is expected") }
+            if factor < 1 { job.effects.append(.scale(factor)) }
             return
         }
         try call.limited(to: 0)
@@ -158,6 +164,10 @@ struct ThumborFilters {
             try call.limited(to: 2)
             guard let fill = call[0].flatMap(Self.fill) else { throw call.failure(0, "a colour is expected") }
             job.effects.append(.fill(fill, behindTransparency: try call.truth(1) ?? false))
+        case "background_color":
+            try call.limited(to: 1)
+            guard let color = call[0].flatMap(Self.color) else { throw call.failure(0, "a colour is expected") }
+            job.effects.append(.background(color))
         case "rotate":
             let angle = try call.required(0, call.integer(0, in: -36_000...36_000), count: 1)
             guard angle.isMultiple(of: 90) else { throw call.failure(0, "a multiple of 90 is expected") }
@@ -184,8 +194,12 @@ struct ThumborFilters {
         case "auto": .mean
         case "blur": .blurred
         case "transparent": .transparent
-        default: (NamedColors.color(text.lowercased()) ?? ImageJob.Color(hex: text)).map { .color($0) }
+        default: color(text).map { .color($0) }
         }
+    }
+
+    private static func color(_ text: Substring) -> ImageJob.Color? {
+        NamedColors.color(text.lowercased()) ?? ImageJob.Color(hex: text)
     }
 
     private func watermark(_ call: Arguments) throws(ImageURLError) -> ImageJob.Watermark {
