@@ -21,24 +21,33 @@ enum SVGCost {
     private static let maximumFontSize = 65_535
     /// The maximum product of the selectors and the elements that they are matched against, some 15 ns for each
     /// match.
-    private static let maximumMatches = 100_000_000
+    private static let maximumMatches = 200_000_000
     /// The maximum number of elements that selectors step over: those before an element, for `~` and for rules about the
-    /// place of an element among others, and those around it. A step takes 4 ns.
+    /// place of an element among others, and those around it; and of bytes of classes, which are split for each selector.
+    /// A step takes 4 ns.
     private static let maximumMatchSteps = 1_000_000_000
+    /// The maximum product of declarations and elements, 10 ns each.
+    private static let maximumDeclarations = 500_000_000
+    /// The maximum number of fonts, 5 ms each.
+    private static let maximumFonts = 2000
 
     /// Checks the cost of documents that are drawn together.
     ///
     /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for content that evades these checks.
     static func check(_ documents: [SVGDocument]) throws {
-        var (matches, steps, drawn) = (0, 0, 0)
+        var (matches, declarations, steps, fonts, drawn) = (0, 0, 0, 0, 0)
         for document in documents {
-            let style = SVGStyleText(document.styles)
-            let selectors = try self.selectors(document, style)
-            matches += selectors * document.elements.count
+            let (style, sheet) = (SVGStyleText(document.styles), SVGSheet(document.styles))
+            try checkStyle(document, style)
+            matches += sheet.selectors * document.elements.count
             try require("selectors times elements", matches, atMost: maximumMatches)
-            steps += selectors * document.elements.reduce(0) { $0 + $1.depth }
-            steps += style.siblingSelectors * document.siblings
+            declarations += sheet.declarations * document.elements.count
+            try require("declarations times elements", declarations, atMost: maximumDeclarations)
+            steps += sheet.ancestorSelectors * document.elements.reduce(0) { $0 + $1.depth }
+            steps += style.siblingSelectors * document.siblings + sheet.selectors * document.classBytes
             try require("elements that selectors step over", steps, atMost: maximumMatchSteps)
+            fonts += document.fonts(style)
+            try require("fonts", fonts, atMost: maximumFonts)
             var reach = SVGReach(document, style: style)
             drawn += try reach.drawn(maximumLevels: maximumLevels)
             try require("elements and letters to draw", drawn, atMost: maximumDrawn)
@@ -54,8 +63,8 @@ enum SVGCost {
         return try reach.drawn(maximumLevels: maximumLevels)
     }
 
-    /// Checks the style sheets and fonts of a document, and returns the number of selectors.
-    private static func selectors(_ document: SVGDocument, _ style: SVGStyleText) throws -> Int {
+    /// Checks the style sheets and the size of fonts of a document.
+    private static func checkStyle(_ document: SVGDocument, _ style: SVGStyleText) throws {
         guard !style.loadsDocument else {
             throw CodecError.damaged(.svg, reason: "it embeds another document")
         }
@@ -67,12 +76,10 @@ enum SVGCost {
         if parentheses > maximumNegations, style.bytes.firstRange(of: Array("not".utf8)) != nil {
             throw CodecError.limitExceeded("selectors", value: parentheses, limit: maximumNegations)
         }
-        let selectors = style.count(of: Set("{,+~".utf8))
         if document.letters > 0 {
             let size = document.elements.reduce(0) { max($0, document.fontSize(of: $1)) }
             try require("pixels of a font", Int(min(size, 1e15)), atMost: maximumFontSize)
         }
-        return selectors
     }
 
     private static func require(

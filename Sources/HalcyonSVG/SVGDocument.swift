@@ -30,6 +30,8 @@ struct SVGDocument {
         var fontGrowth = 1.0
         /// The factor by which outlines within it are longer in pixels than in those units.
         var scale = 1.0
+        /// The font of its letters, by `SVGFonts`.
+        var font = 0
         /// Whether it draws other elements in its place.
         var isUse = false
         /// Whether it is a `text` or lies within one.
@@ -71,6 +73,10 @@ struct SVGDocument {
     /// The factor by which an element's font may be larger where the element is used than where it is defined;
     /// measured only if there are dashes or fonts that may be large.
     private var usedFontGrowth = 1.0
+    /// The number of bytes of classes beyond the first 32 of an element.
+    var classBytes = 0
+    /// Whether an attribute may make surfaces of the size of the drawing; rules may as well.
+    var hasLayers = false
     /// Whether an element or an attribute is about filters; rules may be as well.
     var hasFilters = false
     /// Whether a filter has a `feMorphology`.
@@ -83,6 +89,24 @@ struct SVGDocument {
     var inheritsAll = false
 
     var depth: Int { (elements.first?.height ?? 0) + 1 }
+
+    /// Returns the number of fonts that its letters may have.
+    func fonts(_ style: SVGStyleText) -> Int {
+        guard letters > 0 else { return 0 }
+        let uses = references.filter(\.isUse)
+        let root = elements.first?.font ?? 0
+        // Elements have the fonts of the places where they are used.
+        let places = Set(uses.map { elements[$0.holder].font }).subtracting([root]).count
+        var isUsed = [Bool](repeating: false, count: elements.count)
+        for target in Set(uses.flatMap { identifiers[$0.target] ?? [] }) {
+            for index in target..<elements[target].end { isUsed[index] = true }
+        }
+        let texts = elements.indices.filter { elements[$0].letters > 0 && drawsLetters(elements[$0]) }
+        let own = Set(texts.map { elements[$0].font }).count
+        let used = Set(texts.filter { isUsed[$0] }.map { elements[$0].font }).count
+        let rules = style.fontRules
+        return own.adding(used, times: places).adding(1, times: rules.count) * (rules.areRelative ? depth : 1)
+    }
 
     /// The sum of the numbers of elements beside each element and before it.
     var siblings: Int {
@@ -211,19 +235,31 @@ struct SVGStyleText {
             + ["nth-", "of-type"].reduce(0) { $0 + text.ranges(of: Array($1.utf8)).count }
     }
 
-    /// Returns whether properties in a text may filter.
-    static func mayFilter(_ text: some Collection<UInt8>) -> Bool {
-        let name = Array("filter".utf8)
-        var found = 0
-        for byte in text {
-            // Any name may be written in escapes.
-            if byte == UInt8(ascii: "\\") { return true }
-            let letter = byte | 0x20
-            found = letter == name[found] ? found + 1 : letter == name[0] ? 1 : 0
-            if found == name.count { return true }
+    /// The number of declarations about fonts in rules, and whether sizes may be those of the elements around, times a factor.
+    var fontRules: (count: Int, areRelative: Bool) {
+        let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        var (count, areRelative) = (0, false)
+        for found in text.ranges(of: Array("font".utf8)) {
+            count += 1
+            let value = text[found.upperBound...].prefix { !";}".utf8.contains($0) }
+            areRelative =
+                areRelative
+                || ["em", "ex", "%", "ch", "larger", "smaller"].contains { value.firstRange(of: Array($0.utf8)) != nil }
         }
-        return false
+        return (count, areRelative)
     }
+
+    /// Returns whether properties in a text may be named so.
+    static func mayName(_ names: [String], in text: some Collection<UInt8>) -> Bool {
+        // Any name may be written in escapes.
+        guard !text.contains(UInt8(ascii: "\\")) else { return true }
+        let lowercased = text.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        return names.contains { lowercased.firstRange(of: Array($0.utf8)) != nil }
+    }
+
+    /// The properties that filter, and those that make surfaces of the size of the drawing.
+    static let filters = ["filter"]
+    static let layers = ["filter", "opacity", "mask", "blend", "isolation"]
 
     /// Returns whether a byte of an identifier does not end a name in `names`.
     static func isPlain(_ byte: UInt8) -> Bool {

@@ -105,8 +105,15 @@ struct SVGDrawing {
 
     private func drawn(_ size: PixelSize, time: SVGTime, context: WorkContext) throws -> Bitmap {
         let handle = try SVGHandle(bytes)
-        try time.reserve(SVGWork(document, size: size, elements: try SVGCost.drawn(document))) {
-            _ = try handle.bitmap(of: $0, context: context)
+        var withoutText: SVGHandle?
+        try time.reserve(try SVGWork(document, size: size)) { copy, drawsText in
+            if drawsText || document.letters == 0 {
+                _ = try handle.bitmap(of: copy, context: context)
+            } else {
+                let plain = try withoutText ?? SVGHandle(bytes, drawsText: false)
+                withoutText = plain
+                _ = try plain.bitmap(of: copy, context: context)
+            }
         }
         return try handle.bitmap(of: size, context: context)
     }

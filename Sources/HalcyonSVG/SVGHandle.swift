@@ -5,17 +5,17 @@ import HalcyonImage
 import HalcyonSystem
 
 /// A document that librsvg has read.
-struct SVGHandle: ~Copyable {
+final class SVGHandle {
     private let document: OpaquePointer
 
     /// Reads a document that has been checked.
     ///
     /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`.
-    init(_ bytes: Data) throws {
+    init(_ bytes: Data, drawsText: Bool = true) throws {
         var document: OpaquePointer?
         try bytes.withUnsafeBytes { bytes in
             try CodecCall.decode(.svg, context: .uncancellable) { call in
-                halcyon_svg_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &document, call)
+                halcyon_svg_open(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, drawsText, &document, call)
             }
         }
         guard let document else { throw CodecError.damaged(.svg, reason: "librsvg gives no document") }

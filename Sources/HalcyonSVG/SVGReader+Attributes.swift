@@ -13,6 +13,7 @@ extension SVGReader {
         case "d", "points": document.elements[element].points = value.count / 2
         case "numOctaves" where isFilter, "kernelMatrix" where isFilter, "order" where isFilter:
             do { try SVGCost.checkFilter(name, value) } catch { refuse(error) }
+        case "class": document.classBytes += max(0, value.count - 32)
         case "kernelUnitLength" where isFilter: document.hasUnitLengths = true
         default: property(name, value, of: element)
         }
@@ -39,7 +40,14 @@ extension SVGReader {
 
     private func property(_ name: String, _ value: UnsafeBufferPointer<UInt8>, of element: Int) {
         let isStyle = name == "style"
-        if name == "filter" || isStyle && SVGStyleText.mayFilter(value) { document.hasFilters = true }
+        if SVGStyleText.layers.contains(name) { document.hasLayers = true }
+        if isStyle, !document.hasLayers, SVGStyleText.mayName(SVGStyleText.layers, in: value) {
+            document.hasLayers = true
+        }
+        if name == "filter" || isStyle && !document.hasFilters && SVGStyleText.mayName(SVGStyleText.filters, in: value)
+        {
+            document.hasFilters = true
+        }
         if !measures {
             if isStyle {
                 document.dashes.read(style: SVGStyleText(value).bytes)

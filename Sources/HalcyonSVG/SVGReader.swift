@@ -17,7 +17,13 @@ final class SVGReader {
 
     private static let isInitialized: Void = xmlInitParser()
 
+    /// The cost of letters that are turned, as a number of small shapes: cairo prepares them for each angle.
+    private static let turnedTextWeight = 100
+    /// The maximum number of attributes of an element. libxml2 compares each with all before it.
+    private static let maximumAttributes = 8192
+
     private let input: UnsafeRawBufferPointer
+    private var parser: xmlParserCtxtPtr?
     /// Whether outlines are measured, in a second pass, when the dashes and units are known.
     let measures: Bool
     /// Gets every element and text, to write them down in another form.
@@ -86,7 +92,9 @@ final class SVGReader {
             &handler, this, { SVGReader.from($0)?.read(into: $1, count: $2) ?? -1 }, { _ in 0 }, this,
             XML_CHAR_ENCODING_NONE)
         guard let parser else { throw BitmapError.outOfMemory(bytes: input.count) }
+        self.parser = parser
         defer {
+            self.parser = nil
             xmlFreeDoc(parser.pointee.myDoc)
             parser.pointee.myDoc = nil
             xmlFreeParserCtxt(parser)
@@ -101,6 +109,13 @@ final class SVGReader {
 
     private func read(into buffer: UnsafeMutablePointer<CChar>?, count: Int32) -> Int32 {
         guard let buffer else { return -1 }
+        // The parser asks for more in the middle of a tag, whose attributes it has in tables of five entries each, and of two
+        // for namespaces, which grow by doubling.
+        if let parser, max(Int(parser.pointee.maxatts) / 5, Int(parser.pointee.nsMax) / 2) > 2 * Self.maximumAttributes
+        {
+            let limit = Self.maximumAttributes
+            refuse(.limitExceeded("attributes of an element", value: limit + 1, limit: limit))
+        }
         // Nothing more is read of a refused document.
         guard failure == nil else { return 0 }
         let part = input[position..<min(position + Int(max(count, 0)), input.count)]
@@ -261,6 +276,11 @@ final class SVGReader {
         if textDepth > 0 || elementName == "text" { textDepth += 1 }
         document.elements[element].isText = textDepth > 0
         let attributes = Self.attributes(values, count: count)
+        let outer = open.count > 1 ? document.elements[open[open.count - 2]].font : 0
+        document.elements[element].font = SVGFonts.font(in: outer, attributes)
+        if textDepth > 0, attributes.contains(where: { $0.name == "transform" && SVGTransform.turns($0.value) }) {
+            document.elements[element].letterWeight = Self.turnedTextWeight
+        }
         for (name, value) in attributes {
             self.count(value.count)
             attribute(name, value, of: element, kind, isFilter: isFilter)

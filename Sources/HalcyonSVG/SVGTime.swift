@@ -8,34 +8,50 @@ struct SVGWork {
     let size: PixelSize
     /// The number of elements and letters that are drawn.
     let elements: Int
-    let hasFilters: Bool
+    /// The number of fonts of the letters; 0 without any.
+    var fonts = 0
+    var hasFilters = false
     /// Whether a filter looks at an area around each pixel that grows with the drawing.
-    let hasMorphology: Bool
+    var hasMorphology = false
+    /// Whether elements may be drawn on surfaces of the size of the drawing.
+    var hasLayers = false
 
-    /// The most that an element takes for each pixel in seconds: a group that is blended, or a primitive of a filter
-    /// (measured with 2.54).
+    /// The most that an element takes for each pixel in seconds: a group that is blended, a primitive of a filter, or the
+    /// fifth of a letter (measured with 2.54).
     private static let secondsOfPixel = 25e-9
     private static let secondsOfFilteredPixel = 10e-6
+    private static let secondsOfLetterPixel = 0.4e-9
 
-    init(size: PixelSize, elements: Int, hasFilters: Bool = false, hasMorphology: Bool = false) {
-        (self.size, self.elements) = (size, elements)
-        (self.hasFilters, self.hasMorphology) = (hasFilters, hasMorphology)
-    }
+    init(size: PixelSize, elements: Int) { (self.size, self.elements) = (size, elements) }
 
-    init(_ document: SVGDocument, size: PixelSize, elements: Int) {
-        let hasFilters = document.hasFilters || SVGStyleText.mayFilter(document.styles)
-        self.init(size: size, elements: elements, hasFilters: hasFilters, hasMorphology: document.hasMorphology)
-    }
-
-    /// Returns the part of all pixels that a copy has.
-    func share(of copy: PixelSize) -> Double {
-        Double(copy.width) / Double(size.width) * Double(copy.height) / Double(size.height)
+    init(_ document: SVGDocument, size: PixelSize) throws {
+        self.init(size: size, elements: try SVGCost.drawn(document))
+        let style = SVGStyleText(document.styles)
+        fonts = document.fonts(style)
+        hasMorphology = document.hasMorphology
+        hasFilters = document.hasFilters || SVGStyleText.mayName(SVGStyleText.filters, in: document.styles)
+        hasLayers = document.hasLayers || SVGStyleText.mayName(SVGStyleText.layers, in: document.styles)
     }
 
     /// The time in seconds if each element covered the whole drawing in the slowest way.
-    var longest: Double {
-        let pixels = Double(size.width) * Double(size.height)
-        return pixels * Double(elements) * (hasFilters ? Self.secondsOfFilteredPixel : Self.secondsOfPixel)
+    var longest: Double { covered * (hasFilters ? Self.secondsOfFilteredPixel : Self.secondsOfPixel) }
+
+    /// The time in seconds if each letter covered the whole drawing.
+    var longestText: Double { fonts > 0 ? covered * Self.secondsOfLetterPixel : 0 }
+
+    private var covered: Double { Double(size.width) * Double(size.height) * Double(elements) }
+
+    /// The power of the number of pixels by which the time may grow. The area that `feMorphology` looks at grows like the
+    /// drawing, and a side of the one that a small blur looks at.
+    var power: Double { hasMorphology ? 2 : hasFilters ? 1.5 : 1 }
+
+    /// The factor by which the drawing may take longer than small copies tell. The C library gives surfaces of more than 32
+    /// MiB back to the system at once, which clears each of their pages anew.
+    var growth: Double { hasLayers && size.area ?? .max > 8 << 20 ? 2.5 : 1 }
+
+    /// Returns the part of the time that a copy takes.
+    func share(of copy: PixelSize) -> Double {
+        pow(Double(copy.width) / Double(size.width) * Double(copy.height) / Double(size.height), power)
     }
 }
 
@@ -43,7 +59,8 @@ struct SVGWork {
 ///
 /// librsvg cannot be stopped while it draws, and only the geometry tells whether an element covers a pixel or all of
 /// them. So a drawing that could take long is first drawn small: the time of small copies tells that of the whole,
-/// since everything that `SVGCost` does not limit grows with the number of pixels.
+/// since everything that `SVGCost` does not limit grows with the number of pixels. The copies have no text, whose fonts
+/// take more time the smaller they are; if letters alone could take long, further copies have it.
 final class SVGTime {
     /// The maximum time in seconds: less than workers have by default, more than any drawing takes that is made to be
     /// looked at.
@@ -52,10 +69,11 @@ final class SVGTime {
     private static let longestUntried = 5.0
     /// The numbers by which the sides of small copies are divided.
     private static let divisors = [128, 64, 32, 16, 8, 4]
-    /// The time in seconds by which a copy may take longer than the one before it, if that took less.
-    private static let longestStep = 1.0
-    /// The time in seconds from which the first copy tells enough.
-    private static let longestFirst = 4.0
+    private static let textDivisors = [64, 16]
+    /// The time in seconds that any copy may take.
+    private static let longestCopy = 3.0
+    /// The time in seconds that a font takes in a copy.
+    private static let secondsOfFont = 5e-3
 
     private var left = limit
     private let measure: Measure
@@ -67,11 +85,15 @@ final class SVGTime {
 
     /// Takes the time for a drawing from what is left.
     ///
-    /// - Parameter draw: draws a copy of this size.
+    /// - Parameter draw: draws a copy of this size, with text or without.
     /// - Throws: `CodecError.limitExceeded` if the drawing would take longer than what is left; the errors of `draw`.
-    func reserve(_ work: SVGWork, draw: (PixelSize) throws -> Void) throws {
+    func reserve(_ work: SVGWork, draw: (PixelSize, _ drawsText: Bool) throws -> Void) throws {
         var needed = work.longest
-        if needed > min(left, Self.longestUntried) { needed = try forecast(work, draw) }
+        if needed > min(left, Self.longestUntried) {
+            needed = try forecast(work) { try draw($0, false) } * work.growth
+            let isTextLong = work.longestText > min(left, Self.longestUntried)
+            if needed <= left, isTextLong { needed += try forecastText(work, draw) }
+        }
         guard needed <= left else {
             throw CodecError.limitExceeded("seconds of drawing", value: Int(min(needed, 1e9)), limit: Int(Self.limit))
         }
@@ -80,22 +102,38 @@ final class SVGTime {
 
     /// Returns the time that a drawing will take; from the largest copy that can be afforded if it is too long.
     private func forecast(_ work: SVGWork, _ draw: (PixelSize) throws -> Void) throws -> Double {
-        var trials = SVGTrials(power: work.hasMorphology ? 1...2 : 1...1)
-        var copies = Self.divisors.map { divisor in
-            PixelSize(max(1, work.size.width / divisor), max(1, work.size.height / divisor))
-        }[...]
+        var trials = SVGTrials()
+        var copies = (Self.divisors + (work.hasFilters ? [2] : [])).map { Self.copy(of: work, divisor: $0) }[...]
         while let copy = copies.popFirst() {
             let share = work.share(of: copy)
             // A canvas of few pixels has no smaller copies.
             guard share > trials.share else { continue }
             trials.add(share: share, time: try measure(work.hasFilters) { try draw(copy) })
-            if trials.forecast(1) <= left || trials.time > Self.longestFirst { break }
+            if trials.forecast(1) * work.growth <= left { break }
             // Two copies tell the time of the elements from that of the pixels; a larger one is less influenced by chance.
-            let longest = trials.time + max(trials.time, Self.longestStep)
             guard trials.count > 1 else { continue }
+            let longest = max(2 * trials.time, Self.longestCopy)
             copies = copies[(copies.lastIndex { trials.forecast(work.share(of: $0)) <= longest } ?? copies.endIndex)...]
         }
         return trials.forecast(1)
+    }
+
+    /// Returns the time that letters take by their pixels.
+    private func forecastText(_ work: SVGWork, _ draw: (PixelSize, Bool) throws -> Void) throws -> Double {
+        var forecast = 0.0
+        for divisor in Self.textDivisors {
+            let copy = Self.copy(of: work, divisor: divisor)
+            let whole = try measure(work.hasFilters) { try draw(copy, true) }
+            let others = try measure(work.hasFilters) { try draw(copy, false) }
+            let fonts = Double(work.fonts + 1) * Self.secondsOfFont + Double(work.elements) * 2e-6
+            forecast = max(0, whole - others - fonts) / work.share(of: copy)
+            if forecast > left { break }
+        }
+        return forecast
+    }
+
+    private static func copy(of work: SVGWork, divisor: Int) -> PixelSize {
+        PixelSize(max(1, work.size.width / divisor), max(1, work.size.height / divisor))
     }
 
     /// Measures the processor time of this thread, which depends least on others. librsvg filters with threads of its own:
@@ -116,38 +154,23 @@ final class SVGTime {
 
 /// The times of small copies, the smallest first.
 private struct SVGTrials {
-    /// The powers of the number of pixels by which the time may grow. One is assumed to be the largest as long as no
-    /// copies tell which it is.
-    let power: ClosedRange<Double>
-    /// The part of all pixels that the last copy has, and its time in seconds.
+    /// The part of the whole that the last copy is, and its time in seconds.
     private(set) var share = 0.0
     private(set) var time = 0.0
     private(set) var count = 0
     private var grown = (share: 0.0, time: 0.0)
-    private var fitted: Double
     /// The part of a time by which it may be wrong.
     private static let error = 0.1
 
-    init(power: ClosedRange<Double>) {
-        (self.power, fitted) = (power, power.upperBound)
-    }
-
     mutating func add(share: Double, time: Double) {
-        let before = grown
         grown = (share - self.share, time - self.time)
-        if count > 1, before.time > 0, grown.time > 0 {
-            let exponent = log(grown.time / before.time) / log(grown.share / before.share)
-            fitted = min(max(exponent, power.lowerBound), power.upperBound)
-        }
         (self.share, self.time) = (share, time)
         count += 1
     }
 
-    /// Returns the time of a copy that has this part of all pixels.
+    /// Returns the time of a copy that is this part of the whole.
     func forecast(_ share: Double) -> Double {
-        let last = pow(self.share, fitted)
-        let step = last - pow(self.share - grown.share, fitted)
-        guard step > 0 else { return time }
-        return time + max(grown.time, time * Self.error) / step * (pow(share, fitted) - last)
+        guard grown.share > 0 else { return time }
+        return time + max(grown.time, time * Self.error) / grown.share * (share - self.share)
     }
 }

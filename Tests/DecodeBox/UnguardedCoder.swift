@@ -23,7 +23,8 @@ struct UnguardedCoder: ImageDecoder {
                 height: Int32(plan.nativeSize.height))
             var call = halcyon_codec_call()
             var document: OpaquePointer?
-            guard halcyon_svg_open(drawing, drawing.count, &document, &call) == HALCYON_CODEC_OK, let document else {
+            guard halcyon_svg_open(drawing, drawing.count, true, &document, &call) == HALCYON_CODEC_OK, let document
+            else {
                 throw CodecError.damaged(.svg, reason: "librsvg refuses it")
             }
             defer { halcyon_svg_close(document) }

@@ -197,7 +197,7 @@ import Testing
                 let bitmap = halcyon_codec_bitmap(pixels: pixels.baseAddress, width: 10, height: 10)
                 var document: OpaquePointer?
                 let first = bytes.bindMemory(to: UInt8.self).baseAddress
-                let status = halcyon_svg_open(first, bytes.count, &document, &call)
+                let status = halcyon_svg_open(first, bytes.count, true, &document, &call)
                 guard let document else { return status }
                 defer { halcyon_svg_close(document) }
                 return halcyon_svg_draw(document, bitmap, &call)

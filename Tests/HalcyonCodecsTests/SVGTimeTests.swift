@@ -16,7 +16,7 @@ import Testing
     ) throws -> (sizes: [PixelSize], spent: Double) {
         var (sizes, spent) = ([PixelSize](), 0.0)
         let clock = TrialClock()
-        try (time ?? SVGTime(measure: clock.measure)).reserve(work) { size in
+        try (time ?? SVGTime(measure: clock.measure)).reserve(work) { size, _ in
             sizes.append(size)
             let share = Double(size.width * size.height) / Double(work.size.width * work.size.height)
             let needed = seconds(share)
@@ -24,6 +24,12 @@ import Testing
             spent += needed
         }
         return (sizes, spent)
+    }
+
+    private static func filtered(_ elements: Int, size: PixelSize = canvas) -> SVGWork {
+        var work = SVGWork(size: size, elements: elements)
+        work.hasFilters = true
+        return work
     }
 
     private final class TrialClock {
@@ -40,8 +46,8 @@ import Testing
         let tried = try reserve(SVGWork(size: Self.canvas, elements: 50)) { _ in 1 }
         #expect(tried.sizes.isEmpty)
         #expect(try reserve(SVGWork(size: Self.canvas, elements: 5000)) { _ in 0 }.sizes == [PixelSize(15, 12)])
-        #expect(try !reserve(SVGWork(size: Self.canvas, elements: 5, hasFilters: true)) { _ in 0 }.sizes.isEmpty)
-        #expect(try reserve(SVGWork(size: PixelSize(64, 64), elements: 50, hasFilters: true)) { _ in 0 }.sizes.isEmpty)
+        #expect(try !reserve(Self.filtered(5)) { _ in 0 }.sizes.isEmpty)
+        #expect(try reserve(Self.filtered(50, size: PixelSize(64, 64))) { _ in 0 }.sizes.isEmpty)
         #expect(try reserve(SVGWork(size: PixelSize(3, 1), elements: 1 << 40)) { _ in 0 }.sizes == [PixelSize(1, 1)])
     }
 
@@ -73,11 +79,47 @@ import Testing
 
     /// A filter that looks at an area around each pixel takes the square of the pixels.
     @Test func areasAroundPixelsGrowWithTheDrawing() throws {
-        let plain = SVGWork(size: Self.canvas, elements: 100, hasFilters: true)
-        let work = SVGWork(size: Self.canvas, elements: 100, hasFilters: true, hasMorphology: true)
+        let plain = Self.filtered(100)
+        var work = plain
+        work.hasMorphology = true
+        #expect(throws: Never.self) { _ = try reserve(plain) { 0.001 + 10 * $0 } }
         #expect(throws: Never.self) { _ = try reserve(plain) { 0.001 + 40 * $0 * $0 } }
         #expect(throws: CodecError.self) { _ = try reserve(work) { 0.001 + 40 * $0 * $0 } }
         #expect(throws: Never.self) { _ = try reserve(work) { 0.001 + 5 * $0 } }
+    }
+
+    /// Surfaces beyond 32 MiB take longer than small ones tell.
+    @Test func largeSurfacesTakeLonger() throws {
+        for (size, hasLayers, isRefused) in [
+            (PixelSize(2800, 2800), true, false), (PixelSize(4096, 4096), true, true),
+            (PixelSize(4096, 4096), false, false),
+        ] {
+            var work = SVGWork(size: size, elements: 5000)
+            work.hasLayers = hasLayers
+            let error = Result { try reserve(work) { 12 * $0 } }
+            #expect((try? error.get()) == nil ? isRefused : !isRefused, "\(size) \(hasLayers)")
+        }
+    }
+
+    /// Fonts take time in small copies that they do not take in the drawing, so the first copies are without text.
+    @Test func textIsTriedApart() throws {
+        for (seconds, fonts, isRefused) in [(0.0, 500, false), (5.0, 1, false), (400.0, 1, true), (4000.0, 500, true)] {
+            var work = SVGWork(size: Self.canvas, elements: 20_000)
+            work.fonts = fonts
+            let clock = TrialClock()
+            var texts = 0
+            let result = Result {
+                try SVGTime(measure: clock.measure).reserve(work) { size, drawsText in
+                    let share = Double(size.width * size.height) / Double(2000 * 1600)
+                    clock.time += 0.01 + share
+                    guard drawsText else { return }
+                    texts += 1
+                    clock.time += Double(fonts) * 0.004 + seconds * share
+                }
+            }
+            #expect((try? result.get()) == nil ? isRefused : !isRefused, "\(seconds) \(fonts)")
+            #expect(texts > 0)
+        }
     }
 
     @Test func drawingsInsideCountTogether() throws {
@@ -85,7 +127,7 @@ import Testing
         let time = SVGTime(measure: clock.measure)
         for index in 0..<6 {
             let reserve = {
-                try time.reserve(SVGWork(size: Self.canvas, elements: 5000)) { size in
+                try time.reserve(SVGWork(size: Self.canvas, elements: 5000)) { size, _ in
                     clock.time += 4 * Double(size.width * size.height) / Double(2000 * 1600)
                 }
             }
@@ -106,12 +148,9 @@ import Testing
     // MARK: By librsvg
 
     private func isRefused(_ body: String, size: Int = 2000) -> Bool {
+        let text = "<svg xmlns='http://www.w3.org/2000/svg' width='\(size)' height='\(size)'>\(body)</svg>"
         do {
-            _ = try registry.decode(
-                Data(
-                    """
-                    <svg xmlns='http://www.w3.org/2000/svg' width='\(size)' height='\(size)'>\(body)</svg>
-                    """.utf8))
+            _ = try registry.decode(Data(text.utf8))
             return false
         } catch {
             return (error as? CodecError)?.code == "limitExceeded"
@@ -144,6 +183,17 @@ import Testing
         #expect(!isRefused("<svg viewBox='0 0 2000 2000' width='8' height='8'>\(body)</svg>", size: 16))
     }
 
+    /// By what small copies do not show: areas of less than a pixel, and surfaces that are mapped anew.
+    @Test(arguments: [
+        filter("<feMorphology operator='dilate' radius='7.9'/>", 3),
+        filter("<feMorphology operator='dilate' radius='3.9'/>", 9),
+        filter("<feGaussianBlur stdDeviation='1.9'/>", 30),
+        repeated("<g opacity='.8'><circle r='10'/></g>", 3000),
+    ])
+    func largeDrawingsThatTakeLongAreRefused(_ body: String) {
+        #expect(isRefused("<g transform='scale(2)'>\(body)</g>", size: 4000))
+    }
+
     /// Four shapes that cover the drawing, 10,000 times.
     private static let uses: String = {
         let shapes = "<g id='a0'>\(repeated("<rect width='1999' height='1999' fill-opacity='.1'/>", 4))</g>"
@@ -160,6 +210,18 @@ import Testing
     ])
     func ordinaryDrawingsAreDrawn(_ body: String) {
         #expect(!isRefused(body))
+    }
+
+    /// Words of many sizes, as in clouds of words and charts of bubbles.
+    @Test(arguments: [250, 1000, 2000]) func wordsOfManySizesAreDrawn(_ size: Int) {
+        let words = (0..<300).map { index in
+            let place = "\(index * 37 % 900), \(index * 71 % 900)"
+            return """
+                <text transform='translate(\(place)) rotate(\(index % 3 * 90))' font-size='\(8 + Double(index) / 7)px'
+                 style='fill:#\(100 + index)'>word\(index)</text><circle cx='\(index)' r='\(index / 9)' fill-opacity='.5'/>
+                """
+        }
+        #expect(!isRefused(words.joined(), size: size))
     }
 
     // MARK: By what does not grow with pixels
@@ -185,6 +247,50 @@ import Testing
         #expect(!isRefused(usual + "<linearGradient id='h' href='#h'/>" + Self.repeated(shape, 9), size: 10))
     }
 
+    // MARK: Fonts
+
+    /// librsvg prepares each size of a font anew, whatever makes it another one.
+    @Test(arguments: [
+        texts { "font-size='\(10 + Double($0) / 99)'" },
+        texts { "style='fill:red;font-size:\(10 + Double($0) / 99)px'" },
+        texts { "transform='scale(\(1 + Double($0) / 999))'" }, texts { "font-family='A\($0)'" },
+        texts { "transform='matrix(\(1 + Double($0) / 9) 0 0 1 0 0)'" }, texts { "xml:lang='a-b\($0)'" },
+        texts { "class='a\($0)'" }
+            + "<style>\((0..<3000).map { ".a\($0){font:bold \($0 + 9)px Arial}" }.joined())</style>",
+        repeated("<g font-size='1.01em'><text>a</text>", 200) + repeated("</g>", 200)
+            + texts(1900) { "font-size='\(10 + Double($0) / 99)'" },
+        "<style>g{font-size:1.001em}</style>" + repeated("<g><text>a</text>", 200) + repeated("</g>", 200)
+            + texts(20) { "font-size='\(10 + Double($0) / 99)'" },
+        "<g id='t'><text>a</text><text font-size='7'>a</text></g>"
+            + (0..<1500).map { "<use href='#t' font-size='\(10 + Double($0) / 99)'/>" }.joined(),
+    ])
+    func moreFontsThanAreReadAreRefused(_ body: String) {
+        #expect(isRefused(body, size: 16))
+    }
+
+    /// Letters of the same font are cheap, wherever they lie and however they are turned.
+    @Test(arguments: [
+        texts { "font-size='\(10 + $0 % 9)' x='\($0)'" }, texts { "style='font-size:9px;fill:#\(100 + $0 % 900)'" },
+        texts { "transform='translate(\($0),9)'" }, texts { "transform='rotate(\(Double($0) / 9))'" },
+        texts { _ in "class='a'" } + "<style>.a{font-size:9px}</style>",
+        (0..<3000).map { "<path id='p\($0)' d='M0 0H9'/><use href='#p\($0)' transform='scale(1.\($0))'/>" }.joined()
+            + texts(50) { "font-size='\(9 + $0)'" },
+    ])
+    func lettersOfFewFontsAreDrawn(_ body: String) {
+        #expect(!isRefused(body, size: 16))
+    }
+
+    @Test func turnedLettersCount() {
+        #expect(isRefused(Self.texts(25_000) { "transform='rotate(\($0))'" }, size: 16))
+        #expect(!isRefused(Self.texts(25_000) { "transform='translate(\($0))'" }, size: 16))
+    }
+
+    private static func texts(_ count: Int = 3000, _ attributes: (Int) -> String) -> String {
+        (0..<count).map { "<text \(attributes($0))>a</text>" }.joined()
+    }
+
+    // MARK: Style sheets and attributes
+
     /// A selector may look at all elements before one, or around it.
     @Test(arguments: [
         "a ~ rect", "rect:nth-child(2n+1)", "rect:NTH-last-child(2)", "rect:nth-of-t\\79pe(3)", "rect:last-of-type",
@@ -193,6 +299,45 @@ import Testing
         let sheet = "<style>\(Self.repeated("\(selector) {fill:red} ", 50))</style>"
         #expect(isRefused(sheet + Self.repeated("<rect/>", 8000), size: 10))
         #expect(!isRefused(sheet + Self.repeated("<g>\(Self.repeated("<rect/>", 80))</g>", 100), size: 10))
+    }
+
+    /// A rule may have many parts, many declarations, and an element many classes.
+    @Test func partsOfRulesCount() {
+        let elements = Self.repeated("<g class='a'/>", 40_000)
+        let parts = Self.repeated(".a", 6000)
+        let declarations = Self.repeated("r:0;", 15_000)
+        for rule in [
+            "\(parts){r:0}", "a[b=\"{\"]{r:0}\(parts){r:0}", "x{y:url({)}\(parts){r:0} z{y:url(})}",
+            "/*{*/\(parts){r:0}/*}*/",
+            "x{y:'{'}\(parts){r:0}", "\\61{r:0}\(parts){r:0}", "x{\(parts){r:0}", "*{\(declarations)}",
+            "*{\(declarations)",
+        ] {
+            #expect(isRefused("<style>\(rule)</style>" + elements, size: 10), "\(rule.prefix(30))")
+        }
+        // As drawing programs write them: a rule for each class, of several declarations.
+        let usual = (0..<900).map { ".st\($0){fill:#F0\(1000 + $0);stroke:#000;font-family:'A-B';opacity:0.5;}\n\t" }
+            .joined()
+        #expect(!isRefused("<style>\(usual)</style>" + elements, size: 10))
+    }
+
+    @Test func longListsOfClassesCount() {
+        let sheet = "<style>\(Self.repeated(".b{r:0}", 20_000))</style>"
+        let classes = (0..<20_000).map { "c\($0) " }.joined()
+        #expect(isRefused(sheet + "<g class='\(classes)'/>", size: 10))
+        #expect(!isRefused(sheet + Self.repeated("<g class='c1 c2'/>", 2000), size: 10))
+    }
+
+    /// libxml2 compares each attribute of an element with all before it.
+    @Test(arguments: ["a", "xmlns:a"]) func attributesWithoutEndAreRefused(_ name: String) {
+        func element(_ count: Int) -> String { "<g \((0..<count).map { "\(name)\($0)='u' " }.joined())/>" }
+        #expect(isRefused(element(100_000), size: 10))
+        #expect(!isRefused(element(500), size: 10))
+        let wide =
+            Data([0xFF, 0xFE])
+            + Data(
+                "<svg xmlns='http://www.w3.org/2000/svg'>\(element(100_000))</svg>".data(using: .utf16LittleEndian)
+                    ?? Data())
+        #expect((#expect(throws: CodecError.self) { try registry.decode(wide) })?.code == "limitExceeded")
     }
 
     @Test func selectorsCountForTheElementsAroundOne() {

@@ -15,16 +15,17 @@ static halcyon_codec_status fail(halcyon_codec_call *call, GError *error) {
 
 /// Opens a document. Without a base address librsvg follows no reference out of the document, neither to files nor to
 /// the network; and without its flag for unlimited documents, libxml2 limits the growth of entities.
-halcyon_codec_status halcyon_svg_open(const uint8_t *data, size_t size, halcyon_svg_document **document,
-                                      halcyon_codec_call *call) {
+halcyon_codec_status halcyon_svg_open(const uint8_t *data, size_t size, bool draws_text,
+                                      halcyon_svg_document **document, halcyon_codec_call *call) {
     if (halcyon_is_cancelled(call)) return HALCYON_CODEC_CANCELLED;
     GError *error = NULL;
     RsvgHandle *handle = rsvg_handle_new_from_data(data, size, &error);
     if (handle == NULL) return fail(call, error);
     rsvg_handle_set_dpi(handle, 96);
     // The size of fonts in browsers; that of librsvg is 12 pixels.
-    static const char style[] = ":root:not([font-size]) { font-size: 16px; }";
-    if (!rsvg_handle_set_stylesheet(handle, (const uint8_t *)style, sizeof style - 1, &error)) {
+#define HALCYON_SVG_STYLE ":root:not([font-size]) { font-size: 16px; }"
+    const char *rules = draws_text ? HALCYON_SVG_STYLE : HALCYON_SVG_STYLE "text { display: none !important; }";
+    if (!rsvg_handle_set_stylesheet(handle, (const uint8_t *)rules, strlen(rules), &error)) {
         g_object_unref(handle);
         return fail(call, error);
     }
