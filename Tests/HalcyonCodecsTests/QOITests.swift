@@ -86,6 +86,25 @@ import Testing
         QOITests().file(width, height, channels: channels, [0xC0, 0, 0, 0, 0, 0, 0, 0, 1])
     }
 
+    /// Each byte of the end marker could be taken for a pixel.
+    @Test(arguments: 1...10) func theEndMarkerIsNotMadeOfPixels(_ missing: Int) throws {
+        let marker = [0, 0, 0, 0, 0, 0, 0, 1] as [UInt8]
+        let pixels = [0xFE, 100, 120, 140] + [UInt8](repeating: 0x55, count: 19)
+        let whole = try registry.decode(file(20, 1, pixels + marker)).bitmap.bytes
+        #expect(whole.suffix(4) == [140 - 19, 120 - 19, 100 - 19, 255])
+        // Also without the marker.
+        #expect(try registry.decode(file(20, 1, pixels)).bitmap.bytes == whole)
+
+        let cut = file(20, 1, pixels.dropLast(missing) + marker)
+        for target in [nil, TargetSize(PixelSize(10, 10))] {
+            #expect(throws: CodecError.damaged(.qoi, reason: "the file was cut off")) {
+                try registry.decode(cut, options: DecodeOptions(target: target))
+            }
+        }
+        let part = try registry.decode(cut, options: DecodeOptions(allowsIncomplete: true)).bitmap.bytes
+        #expect(part == Array(whole.dropLast(missing * 4)) + [UInt8](repeating: 0, count: missing * 4))
+    }
+
     @Test func thereIsAPartOfACutFile() throws {
         let data = file(2, 3, [0xFE, 10, 20, 30, 0xC1, 0xFE, 1, 2])
         #expect(throws: CodecError.self) { try registry.decode(data) }

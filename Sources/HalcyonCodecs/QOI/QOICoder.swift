@@ -8,6 +8,7 @@ import HalcyonSystem
 /// The header's colour space is informative by its specification; colours are sRGB.
 package struct QOICoder: RowImageDecoder, ImageEncoder {
     private static let headerBytes = 14
+    private static let endMarker = [0, 0, 0, 0, 0, 0, 0, 1] as [UInt8]
 
     package init() {}
 
@@ -52,7 +53,16 @@ package struct QOICoder: RowImageDecoder, ImageEncoder {
 
     /// The most pixels that the bytes can be, which are runs of the longest length then.
     private static func mostPixels(_ data: Data) -> Int {
-        0.adding(max(0, data.count - headerBytes), times: QOITag.longestRun)
+        0.adding(data.read { operations(in: $0).count }, times: QOITag.longestRun)
+    }
+
+    /// Returns the operations: the bytes between the header and the end marker, or up to the end of a file without one.
+    ///
+    /// No operations of a writer end like the marker: six zeros would be pixels that a run takes.
+    private static func operations(in reader: ByteReader) -> ByteReader {
+        let markerStart = reader.count - endMarker.count
+        let isEnded = markerStart >= headerBytes && reader.matches(endMarker, at: markerStart)
+        return reader.part(at: headerBytes, length: (isEnded ? markerStart : reader.count) - headerBytes)
     }
 
     /// - Parameter onCut: called with the number of pixels that are there, if some are missing.
@@ -79,8 +89,7 @@ package struct QOICoder: RowImageDecoder, ImageEncoder {
         of data: Data, _ plan: DecodePlan, _ context: WorkContext, _ body: (inout QOIPixels, Int) throws -> Void
     ) throws {
         try data.read { reader in
-            let stream = reader.part(at: Self.headerBytes, length: reader.count)
-            var pixels = QOIPixels(stream.bytes, hasAlpha: plan.info.hasAlpha)
+            var pixels = QOIPixels(Self.operations(in: reader).bytes, hasAlpha: plan.info.hasAlpha)
             for row in 0..<plan.nativeSize.height {
                 if row % 64 == 0 { try context.checkCancellation() }
                 try body(&pixels, row)
@@ -111,7 +120,7 @@ package struct QOICoder: RowImageDecoder, ImageEncoder {
             }
         }
         writer.endRun()
-        return data + writer.takeBytes() + [0, 0, 0, 0, 0, 0, 0, 1]
+        return data + writer.takeBytes() + Self.endMarker
     }
 
     static func damaged(_ reason: String) -> CodecError { .damaged(.qoi, reason: reason) }

@@ -37,7 +37,7 @@ struct QOIPixels {
     private var word: UInt32 = 0xFF00_0000
     private var seen = [QOIPixel](repeating: QOIPixel(), count: 64)
 
-    /// - Parameter bytes: those behind the header.
+    /// - Parameter bytes: the operations, without the header and the end marker.
     init(_ bytes: UnsafeRawBufferPointer, hasAlpha: Bool) {
         (self.bytes, self.hasAlpha) = (bytes, hasAlpha)
     }
