@@ -30,6 +30,19 @@ import Testing
         for length in 0..<19 { #expect(orientation(Array(whole.prefix(length))) == .up) }
     }
 
+    /// In the place of three short numbers there is their offset, which is an orientation by chance.
+    @Test func aCountOtherThanOneIsReadAsUp() {
+        for count in [0, 2, 3, 255] as [UInt8] {
+            var (little, big) = (block(6), block(6, isLittleEndian: false))
+            (little[14], big[17]) = (count, count)
+            #expect(orientation(little) == .up)
+            #expect(orientation(big) == .up)
+        }
+        var long = block(6, type: 4)
+        long[14] = 2
+        #expect(orientation(long) == .up)
+    }
+
     @Test func invalidDirectoryOffsetIsReadAsUp() {
         for byte in 4..<8 {
             var bytes = block(6)

@@ -38,7 +38,12 @@ package struct ExifDirectory {
     }
 
     /// Returns the orientation; nil if there is none, or no such one.
-    package var orientation: Orientation? { value(of: 0x0112).flatMap { Orientation(rawValue: $0) } }
+    package var orientation: Orientation? {
+        let tag = 0x0112
+        // In the place of more than one number there may be an offset.
+        guard place(of: tag)?.count == 1 else { return nil }
+        return value(of: tag).flatMap { Orientation(rawValue: $0) }
+    }
 
     /// Returns the integer of a tag; nil if the directory does not have it.
     package func value(of wanted: Int) -> Int? {
