@@ -127,7 +127,7 @@ extension AVIFCoder: AnimatedImageEncoder {
         0.adding(20, times: animation.size.bitmapBytes)
     }
 
-    /// Writes a sequence, lossy by quality or lossless, whose durations are rounded to milliseconds.
+    /// Writes a sequence, lossy by quality or lossless, whose durations are rounded to milliseconds, and are 49 days at most.
     ///
     /// libavif 0.11 writes no number of loops: the sequence plays for ever, whatever the animation's number is.
     package func encode(
@@ -139,7 +139,7 @@ extension AVIFCoder: AnimatedImageEncoder {
             encoder.pointee.timescale = 1000
             encoder.pointee.keyframeInterval = Self.keyframeInterval
             var written = 0
-            for (index, end) in animation.endsInMilliseconds(shortest: 1).enumerated() {
+            for (index, end) in animation.endsInMilliseconds(shortest: 1, longest: Int(UInt32.max)).enumerated() {
                 let frame = try animation.frame(at: index, context: context)
                 try Self.withTarget(frame.size, options: options) { target in
                     // All frames have alpha, or none has.

@@ -237,7 +237,8 @@ extension JXLCoder: AnimatedImageEncoder {
         0.adding(24, times: animation.size.bitmapBytes)
     }
 
-    /// Writes the parts of the frames that change, lossy by quality or lossless. Durations are rounded to milliseconds.
+    /// Writes the parts of the frames that change, lossy by quality or lossless. Durations are rounded to milliseconds, and are 49 days at
+    /// most.
     package func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
@@ -248,7 +249,9 @@ extension JXLCoder: AnimatedImageEncoder {
             animation.size, isOpaque: isOpaque, isLossless: options.isLossless, loops: animation.loopCount)
         try encoder.set(options)
         var (written, former) = (0, Bitmap?.none)
-        for (index, end) in animation.endsInMilliseconds(shortest: 1).enumerated() {
+        // One more than this stands for a page, which has no duration.
+        let longest = Int(UInt32.max) - 1
+        for (index, end) in animation.endsInMilliseconds(shortest: 1, longest: longest).enumerated() {
             let frame = try animation.frame(at: index, context: context)
             try encoder.add(frame, after: former, isOpaque: isOpaque, milliseconds: end - written)
             (written, former) = (end, frame)

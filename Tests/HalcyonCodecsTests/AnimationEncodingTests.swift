@@ -167,10 +167,29 @@ import Testing
         let end = 1_000_000_000_000_000
         #expect(animation.endsInMilliseconds(shortest: 0) == [33, 67, end, end, end, end])
         #expect(animation.endsInMilliseconds(shortest: 1) == [33, 67, end, end + 1, end + 2, end + 3])
-        #expect(throws: CodecError.self) { try coders.encode(image(animation), as: .webp) }
+        #expect(animation.endsInMilliseconds(shortest: 0, longest: 100) == [33, 67, 167, 167, 167, 267])
         for format in [ImageFormat.jpegXL, .avif] {
             let back = try coders.decode(coders.encode(image(animation), as: format)).animation?.durations
             #expect(back?.prefix(2) == [.milliseconds(33), .milliseconds(34)])
+        }
+    }
+
+    /// WebP has 24 bits for the milliseconds of a frame, and libwebp 31 for those of all frames.
+    @Test func durationsThatWebPCannotSay() throws {
+        func encoded(_ durations: [Duration]) throws -> Data {
+            let frames = try durations.enumerated().map { index, duration in
+                let pixels = [[UInt8]](repeating: [UInt8(index), 0, UInt8(255 - index), 255], count: 64).flatMap { $0 }
+                return (try Image(width: 8, height: 8, pixels: pixels), duration)
+            }
+            return try coders.encode(
+                image(AnimatedImage(frames: frames)), as: .webp, options: EncodeOptions(isLossless: true))
+        }
+        let day = Duration.seconds(86_400)
+        let data = try encoded([day, .milliseconds(40), .seconds(Int64.max), .milliseconds(16_777_214.5), day])
+        let most = Duration.milliseconds(16_777_215)
+        #expect(try coders.decode(data).animation?.durations == [most, .milliseconds(40), most, most, most])
+        #expect(throws: CodecError.encodingFailed(.webp, reason: "it plays for more than 24 days")) {
+            try encoded([Duration](repeating: day, count: 129))
         }
     }
 

@@ -42,13 +42,16 @@ extension AnimatedImage {
     ///
     /// The sums are rounded rather than each duration, so that errors do not accumulate.
     ///
-    /// - Parameter shortest: the least duration of a frame in milliseconds.
-    package func endsInMilliseconds(shortest: Int) -> [Int] {
+    /// - Parameters:
+    ///   - shortest: the least duration of a frame in milliseconds.
+    ///   - longest: the greatest duration of a frame in milliseconds; longer ones count as it.
+    package func endsInMilliseconds(shortest: Int, longest: Int = .max) -> [Int] {
         // 30,000 years, which no format holds, and which can be counted.
-        let longest = Duration.seconds(1_000_000_000_000)
+        let last = Duration.seconds(1_000_000_000_000)
+        let most = min(Duration.milliseconds(longest), last)
         var (time, end) = (Duration.zero, 0)
         return durations.map { duration in
-            time = min(time + min(max(.zero, duration), longest), longest)
+            time = min(time + min(max(.zero, duration), most), last)
             end = max(Int((time / .milliseconds(1)).rounded()), end + shortest)
             return end
         }

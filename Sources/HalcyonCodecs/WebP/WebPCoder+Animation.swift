@@ -4,6 +4,9 @@ import HalcyonImage
 import HalcyonSystem
 
 extension WebPCoder: AnimatedImageEncoder {
+    /// The longest duration of a frame in milliseconds: a number of 24 bits, 4.66 hours.
+    private static let longestFrame = 1 << 24 - 1
+
     /// Returns the memory of a frame, libwebp's copy of it, its three canvases, and the data that its lossless
     /// encoder keeps for each pixel.
     package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
@@ -11,7 +14,8 @@ extension WebPCoder: AnimatedImageEncoder {
     }
 
     /// Writes lossy frames by quality, or lossless ones, by libwebp's animation encoder, which writes the parts
-    /// that change and merges equal neighbouring frames. Durations are rounded to milliseconds.
+    /// that change and merges equal neighbouring frames. Durations are rounded to milliseconds, and longer ones than 4.66 hours count as
+    /// these. libwebp counts up to 24 days for all frames.
     package func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
@@ -30,7 +34,7 @@ extension WebPCoder: AnimatedImageEncoder {
         defer { WebPAnimEncoderDelete(encoder) }
         var config = try Self.config(options)
         var (time, isOpaque) = (Int32(0), true)
-        for (index, end) in animation.endsInMilliseconds(shortest: 0).enumerated() {
+        for (index, end) in animation.endsInMilliseconds(shortest: 0, longest: Self.longestFrame).enumerated() {
             let frame = try animation.frame(at: index, context: context)
             isOpaque = isOpaque && frame.hasOpaquePixelsOnly
             try Self.withPicture(of: frame) { picture in
