@@ -48,6 +48,7 @@ struct JXLRebuildable {
         else { throw JXLReconstruction.invalid }
         try limits.check(metadataBytes: jpeg.segmentBytes)
         try JPEGScans.check(count: jpeg.scans.count, size: header.size, few: fewScans)
+        guard jpeg.hasOneFrame else { throw JXLReconstruction.invalid }
     }
 
     private static func append(_ name: String, _ body: Data, to container: inout Data) throws {

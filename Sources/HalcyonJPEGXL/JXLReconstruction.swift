@@ -28,6 +28,11 @@ struct JXLReconstruction {
     private(set) var scans: [Scan] = []
     /// The most bytes of segments and other data beside its header and pixels, without those behind its end.
     private(set) var segmentBytes = 0
+    private var order = MarkerOrder()
+    /// Whether the markers are those of one frame of baseline or progressive Huffman coding, before whose scans there are tables.
+    ///
+    /// libjxl writes the frame header with any marker that it is told, and the pixels without a look at it.
+    var hasOneFrame: Bool { order.isSound && order.frames == 1 }
 
     /// - Throws: `CodecError.encodingFailed`.
     init(_ box: ByteReader) throws {
@@ -77,7 +82,9 @@ struct JXLReconstruction {
     ) throws -> (segments: Int, comments: Int, scans: Int) {
         var (segments, comments, scans) = (0, 0, 0)
         for _ in 0..<Self.maximumMarkers {
-            switch 0xC0 + reader.bits(6) {
+            let marker = 0xC0 + reader.bits(6)
+            order.add(marker)
+            switch marker {
             case Self.endOfImage: return (segments, comments, scans)
             case 0xDA: scans += 1
             case 0xE0...0xEF: segments += 1
@@ -129,6 +136,27 @@ struct JXLReconstruction {
         _ = reader.number(.value(0), .value(1), .value(2), .bits(3, from: 3))
         guard first <= last else { throw invalid }
         return Scan(components: components, band: first...last, isRefinement: isRefinement)
+    }
+
+    /// The markers of a JPEG up to some place, as far as they decide how the rest is read.
+    private struct MarkerOrder {
+        private(set) var frames = 0
+        /// Whether every reader takes them.
+        private(set) var isSound = true
+        private var hasQuantization = false
+        private var hasCodes = false
+
+        mutating func add(_ marker: Int) {
+            switch marker {
+            case 0xC0, 0xC1, 0xC2: frames += 1
+            case 0xC4: hasCodes = true
+            case 0xDB: hasQuantization = true
+            case 0xDA: isSound = isSound && frames == 1 && hasQuantization && hasCodes
+            // Restarts, their interval, the end, segments, comments, and bytes between two markers.
+            case 0xD0...0xD7, 0xDD, JXLReconstruction.endOfImage, 0xE0...0xEF, 0xFE, 0xFF: break
+            default: isSound = false
+            }
+        }
     }
 
     static var invalid: CodecError { .encodingFailed(.jpeg, reason: "the JPEG in it cannot be rebuilt") }

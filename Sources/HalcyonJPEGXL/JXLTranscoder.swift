@@ -14,6 +14,7 @@ extension JXLCoder: ImageTranscoder {
     /// Returns the bytes that libjxl 0.7 takes, measured: planes of floating point, the coefficients, and, if it writes, each of those
     /// once more as it is coded, twice with the most effort; if it rebuilds, coefficients in several passes. It works in squares, so
     /// that thin pictures take more. With them come the file in another container, metadata, and the result, here and in a worker.
+    /// The decode of the result takes less, and begins when libjxl has given its memory back.
     package func workingBytes(
         toTranscode info: ImageInfo, fileBytes: Int, effort: Double?, limits: DecodeLimits
     ) -> Int {
@@ -35,20 +36,27 @@ extension JXLCoder: ImageTranscoder {
     }
 
     /// Rewrites a file, without a look at the context once libjxl writes.
+    ///
+    /// A JPEG that is rebuilt is decoded as a whole before it is returned. This takes as long as any decode of it, and 4 bytes for each
+    /// pixel, with 6 more for coefficients if it has several scans.
     package func transcode(
         _ data: Data, info: ImageInfo, to target: ImageFormat, limits: DecodeLimits, effort: Double?,
         context: WorkContext
     ) throws -> Data {
         guard target == .jpegXL else {
             let most = Self.mostBytes(ofJPEG: info.size, limits)
-            return try Self.jpeg(from: data, limits: limits, most: most, context: context)
+            let jpeg = try Self.jpeg(from: data, limits: limits, most: most, context: context)
+            try Self.check(jpeg, isShownAs: info, limits: limits, context: context)
+            return jpeg
         }
         // libjxl reads on inside of a segment that it does not know, where another picture may be.
         guard data.read({ JPEGMarkers($0).areKnownToAll }) else { throw JXLEncoder.unknownKind }
         try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLRebuildable.fewScans) }
         let file = try Self.file(of: data, effort: effort, context: context)
-        // Nothing that libjxl overlooks may pass for a file without loss.
-        guard try Self.jpeg(from: file, limits: limits, most: data.count + 1, context: context) == data else {
+        // Nothing that libjxl overlooks may pass for a file without loss: neither a byte nor how the picture lies.
+        guard try Self.jpeg(from: file, limits: limits, most: data.count + 1, context: context) == data,
+            Self.lies(try JXLFile(file).info, as: info)
+        else {
             throw CodecError.encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt")
         }
         return file
@@ -66,6 +74,32 @@ extension JXLCoder: ImageTranscoder {
         let file = try JXLRebuildable(data, limits: limits)
         try context.checkCancellation()
         return try file.data.withUnsafeBytes { try JXLDecoder(file: $0, context: context).rebuiltJPEG(most: most) }
+    }
+
+    /// Checks that a JPEG that was rebuilt is whole, and lies as the JPEG XL does.
+    ///
+    /// Its segments and codes, and the order of both, are what the file says. They may make another picture of the coefficients, or none.
+    ///
+    /// - Throws: `CodecError.encodingFailed`; `BitmapError.outOfMemory`, `CancellationError`.
+    private static func check(
+        _ jpeg: Data, isShownAs info: ImageInfo, limits: DecodeLimits, context: WorkContext
+    ) throws {
+        do {
+            let coder = JPEGCoder()
+            let found = try coder.probe(jpeg)
+            guard lies(found, as: info), jpeg.read({ JPEGMarkers($0).areKnownToAll }) else {
+                throw JXLReconstruction.invalid
+            }
+            let plan = try DecodePlan(info: found, options: DecodeOptions(limits: limits), decoder: coder)
+            _ = try coder.decode(jpeg, plan: plan, context: context)
+        } catch is CodecError {
+            throw JXLReconstruction.invalid
+        }
+    }
+
+    /// Whether two pictures have the same size and orientation.
+    private static func lies(_ picture: ImageInfo, as other: ImageInfo) -> Bool {
+        picture.size == other.size && picture.orientation == other.orientation
     }
 }
 

@@ -23,7 +23,8 @@ extension CoderRegistry {
     ///
     /// A file that has the format already is returned as it is. EXIF, XMP and profiles stay in the file. A JPEG XL file is checked before
     /// it is returned: the JPEG that is rebuilt from it has the same bytes. The pixels of both are alike and not equal, since libjxl
-    /// computes more exactly than libjpeg.
+    /// computes more exactly than libjpeg. A JPEG that is rebuilt is decoded before it is returned, since a file may say anything of it:
+    /// that it is whole, and has the size and the orientation of the JPEG XL, is certain then.
     ///
     /// The memory is reserved from the `budget`; the calling thread waits for it while others hold too much. Cost: a photo of 12
     /// megapixels takes some 0.4 s. 52 bytes are reserved for each of its pixels, 80 with the most effort, of which it uses some 20.
@@ -34,7 +35,8 @@ extension CoderRegistry {
     ///   - limits: the limits that the header is checked against.
     ///   - isolation: the place where the work is done; this process by default, where it cannot be cancelled once it has begun.
     /// - Throws: `CodecError.encodingFailed` if the file has no such form: a JPEG of four channels or 12 bits, one that is cut off, a JPEG
-    ///   XL that was not made from a JPEG, any other format. `CodecError`, as `decode`; `CancellationError`.
+    ///   XL that was not made from a JPEG, or not from one that looks like it, any other format. `CodecError`, as `decode`;
+    ///   `CancellationError`.
     public func transcode(
         _ data: Data, to format: ImageFormat, effort: Double? = nil, limits: DecodeLimits = DecodeLimits(),
         isolation: DecodeIsolation = .inProcess, context: WorkContext = .uncancellable

@@ -1,0 +1,80 @@
+import Foundation
+import HalcyonImage
+import TestSupport
+import Testing
+
+@testable import HalcyonCodecs
+@testable import HalcyonJPEGXL
+
+/// JPEG XL files whose JPEG would be another picture than they show, and JPEGs of which such files would be made.
+@Suite struct RebuiltJPEGTests {
+    private let registry = CoderRegistry.standard()
+
+    /// The markers of the JPEG are an APP segment, two tables, the frame, four codes, the scan and the end. libjxl writes any other in the
+    /// place of one: a frame of arithmetic coding, a progressive one, a second one, or none, or no table.
+    @Test(arguments: [
+        (0xC9, 3), (0xCA, 3), (0xC2, 3), (0xC0, 1), (0xC2, 2), (0xC9, 2), (0xD0, 3), (0xD0, 1), (0xD0, 2),
+    ])
+    func markersOfAnotherPictureOrOfNoneAreRefused(_ marker: Int, at index: Int) throws {
+        let file = try Self.file(marker, at: index)
+        #expect(throws: JXLReconstruction.invalid) { try registry.transcode(file, to: .jpeg) }
+    }
+
+    /// The frame of baseline coding is one of extended coding as well.
+    @Test func otherMarkersOfTheSamePictureAreWritten() throws {
+        let jpeg = try TestFiles.data("jxl/of-jpeg.jpg")
+        let other = try registry.transcode(Self.file(0xC1, at: 3), to: .jpeg)
+        #expect(other != jpeg)
+        #expect(try registry.decode(other).bitmap.bytes == registry.decode(jpeg).bitmap.bytes)
+    }
+
+    /// Returns a file with another marker at a place in the order of its JPEG's.
+    private static func file(_ marker: Int, at index: Int) throws -> Data {
+        var boxes = try JXLBoxList(try TestFiles.data("jxl/of-jpeg.jxl"))
+        var body = [UInt8](try #require(boxes.body("jbrd")))
+        for bit in 0..<6 {
+            // The first bit is for grey.
+            let place = 1 + index * 6 + bit
+            let mask = UInt8(1) << UInt8(place % 8)
+            let isSet = (marker - 0xC0) >> bit & 1 == 1
+            body[place / 8] = isSet ? body[place / 8] | mask : body[place / 8] & ~mask
+        }
+        boxes.replace("jbrd", by: Data(body))
+        return boxes.data
+    }
+
+    /// The tag of the orientation as one short number, without its value.
+    private static let orientationEntry = Data([0x01, 0x12, 0, 3, 0, 0, 0, 1])
+
+    /// A JPEG lies as its EXIF data say, a JPEG XL as its header says.
+    @Test func anotherOrientationThanThatOfThePictureIsRefused() throws {
+        let jpeg = try Fixture.read("jpeg/orientation-6.jpg")
+        let name = try #require(jpeg.range(of: Data("Exif\0\0".utf8)))
+        let length = Int(jpeg[name.lowerBound - 2]) << 8 | Int(jpeg[name.lowerBound - 1])
+        var exif = Data(count: 4) + jpeg[name.upperBound..<name.lowerBound + length - 2]
+        let whole = try registry.transcode(jpeg, to: .jpegXL)
+        func rebuilt() throws -> Data {
+            var boxes = try JXLBoxList(whole)
+            // In front of the box that is there.
+            boxes.insert("Exif", exif)
+            return try registry.transcode(boxes.data, to: .jpeg)
+        }
+        #expect(try rebuilt() == jpeg)
+        let entry = try #require(exif.range(of: Self.orientationEntry + [0, 6]))
+        exif[entry.upperBound - 1] = 3
+        #expect(throws: JXLReconstruction.invalid) { try rebuilt() }
+    }
+
+    /// libjxl reads an orientation of no other type than short, and the JPEG XL would lie otherwise than the JPEG.
+    @Test func anOrientationThatLibjxlDoesNotReadIsNotRewritten() throws {
+        var jpeg = try Fixture.read("jpeg/orientation-6.jpg")
+        let entry = try #require(jpeg.range(of: Self.orientationEntry + [0, 6]))
+        // A byte.
+        jpeg.replaceSubrange(entry, with: [0x01, 0x12, 0, 1, 0, 0, 0, 1, 6, 0])
+        try #require(try registry.probe(jpeg).orientation == .right)
+        let turned = jpeg
+        #expect(throws: CodecError.encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt")) {
+            try registry.transcode(turned, to: .jpegXL)
+        }
+    }
+}
