@@ -21,6 +21,7 @@ package struct HEICCoder: ISOImageDecoder {
             try header.check()
             let items = try ISOItems(ByteReader(bytes), format: .heic)
             try items.check()
+            try items.checkProperties()
             let head = header.isCut ? HEICHead.file(ByteReader(bytes)) : nil
             var info =
                 try head?.withUnsafeBytes { try HEICFile.read($0) { $0.info } } ?? HEICFile.read(bytes) { $0.info }

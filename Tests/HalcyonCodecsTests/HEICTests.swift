@@ -91,6 +91,41 @@ import Testing
         #expect(error?.code == "processing")
     }
 
+    private static func renaming(_ name: String, in data: Data) throws -> Data {
+        var data = data
+        data.replaceSubrange(try #require(data.range(of: Data(name.utf8))), with: Data("zzz\u{1}".utf8))
+        return data
+    }
+
+    private static let needsMore = CodecError.damaged(
+        .heic, reason: "a picture needs the property zzz?, which is not known")
+
+    /// libheif draws the picture without the property.
+    @Test func aPictureWithAnUnknownEssentialPropertyIsRefused() throws {
+        let data = try Fixture.read("heic/444.heic")
+        #expect(throws: Self.needsMore) { try registry.decode(Self.renaming("clap", in: data)) }
+        // One that is not essential.
+        let other = try registry.decode(Self.renaming("pixi", in: data))
+        #expect(try other.bitmap.bytes == registry.decode(data).bitmap.bytes)
+    }
+
+    /// The tile of a grid has the property, then a thumbnail, without which the picture is drawn.
+    @Test func propertiesOfTilesCountAsWell() throws {
+        func file(_ first: CraftedHEIC.Item, _ reference: String, _ place: (Int, Int), isEssential: Bool) throws -> Data
+        {
+            let crafted = CraftedHEIC(
+                items: [first, .picture], references: [(reference, place.0, [place.1])], alphas: [2])
+            var data = try Self.renaming("auxC", in: crafted.file())
+            let uses = try #require(data.range(of: Data([0, 2, 3, 0x81, 2, 3])))
+            if isEssential { data[uses.upperBound - 1] |= 0x80 }
+            return data
+        }
+        let grid = CraftedHEIC.Item.grid(columns: 1, rows: 1)
+        #expect(throws: Self.needsMore) { try registry.decode(file(grid, "dimg", (1, 2), isEssential: true)) }
+        #expect(try registry.decode(file(grid, "dimg", (1, 2), isEssential: false)).size == PixelSize(64, 64))
+        #expect(try registry.decode(file(.picture, "thmb", (2, 1), isEssential: true)).size == PixelSize(64, 64))
+    }
+
     /// Found by fuzzing: former pictures showed through.
     @Test func aPictureThatItsSlicesDoNotCoverIsRefused() throws {
         let data = try Fixture.read("hostile/slice-left-out.heic")

@@ -31,6 +31,12 @@ package struct ISOBox {
 
     package func isNamed(_ name: StaticString) -> Bool { reader.matches(name, at: start + 4) }
 
+    /// The name, with a question mark for each byte that is not printable.
+    var name: String {
+        String(
+            decoding: reader.bytes[start + 4..<start + 8].map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+    }
+
     /// Whether the name is printable ASCII. The libraries skip unknown boxes whatever their names are.
     private var hasPlainName: Bool {
         (0..<4).allSatisfy { (0x20...0x7E).contains(reader.bytes[start + 4 + $0]) }

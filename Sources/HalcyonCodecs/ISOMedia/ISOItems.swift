@@ -19,6 +19,8 @@ package struct ISOItems {
         var describes: [Int] = []
         /// Its properties, by their indices, `maximumProperties` of them at most, and whether a reader must know them.
         var properties: [Use] = []
+        /// The name of one that a reader must know and that is not known here.
+        var unknownProperty: String?
         /// Whether some of its data is not in the file.
         var isCut = false
 
@@ -148,6 +150,7 @@ package struct ISOItems {
         if item.properties.count < Item.maximumProperties {
             items[id]?.properties.append(Item.Use(index: property - 1, isEssential: isEssential))
         }
+        if isEssential, !Self.knownProperties.contains(where: box.isNamed) { items[id]?.unknownProperty = box.name }
         if box.isNamed("ispe"), let width = box.body.bigEndian32(4), let height = box.body.bigEndian32(8) {
             items[id]?.size = PixelSize(width, height)
         } else if box.isNamed("hvcC") || box.isNamed("av1C") {
