@@ -44,7 +44,8 @@ struct JXLFrameHeader {
     /// The number of bytes of the parts that hold it at an eighth of its detail.
     private var coarseBytes = 0
     private var isModular = false
-    private var isYCbCr = false
+    /// Whether the channels are luma and chroma, of a file that is not in XYB.
+    private(set) var isYCbCr = false
     private var usesLowFrequencyFrame = false
     private var horizontalShift = 0
     private var verticalShift = 0

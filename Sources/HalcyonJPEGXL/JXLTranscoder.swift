@@ -46,16 +46,16 @@ extension JXLCoder: ImageTranscoder {
         guard target == .jpegXL else {
             let most = Self.mostBytes(ofJPEG: info.size, limits)
             let jpeg = try Self.jpeg(from: data, limits: limits, most: most, context: context)
-            try Self.check(jpeg, isShownAs: info, limits: limits, context: context)
+            try Self.check(jpeg, of: data, limits: limits, context: context)
             return jpeg
         }
         // libjxl reads on inside of a segment that it does not know, where another picture may be.
         guard data.read({ JPEGMarkers($0).areKnownToAll }) else { throw JXLEncoder.unknownKind }
         try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLRebuildable.fewScans) }
         let file = try Self.file(of: data, effort: effort, context: context)
-        // Nothing that libjxl overlooks may pass for a file without loss: neither a byte nor how the picture lies.
+        // Nothing that libjxl overlooks may pass for a file without loss: no byte, nor how the picture lies and what its channels are.
         guard try Self.jpeg(from: file, limits: limits, most: data.count + 1, context: context) == data,
-            Self.lies(try JXLFile(file).info, as: info)
+            Self.isShown(data, as: try JXLFile(file))
         else {
             throw CodecError.encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt")
         }
@@ -76,30 +76,34 @@ extension JXLCoder: ImageTranscoder {
         return try file.data.withUnsafeBytes { try JXLDecoder(file: $0, context: context).rebuiltJPEG(most: most) }
     }
 
-    /// Checks that a JPEG that was rebuilt is whole, and lies as the JPEG XL does.
+    /// Checks that a JPEG that was rebuilt from a file is whole, and is shown as it.
     ///
     /// Its segments and codes, and the order of both, are what the file says. They may make another picture of the coefficients, or none.
     ///
     /// - Throws: `CodecError.encodingFailed`; `BitmapError.outOfMemory`, `CancellationError`.
-    private static func check(
-        _ jpeg: Data, isShownAs info: ImageInfo, limits: DecodeLimits, context: WorkContext
-    ) throws {
+    private static func check(_ jpeg: Data, of file: Data, limits: DecodeLimits, context: WorkContext) throws {
         do {
-            let coder = JPEGCoder()
-            let found = try coder.probe(jpeg)
-            guard lies(found, as: info), jpeg.read({ JPEGMarkers($0).areKnownToAll }) else {
+            guard isShown(jpeg, as: try JXLFile(file)), jpeg.read({ JPEGMarkers($0).areKnownToAll }) else {
                 throw JXLReconstruction.invalid
             }
-            let plan = try DecodePlan(info: found, options: DecodeOptions(limits: limits), decoder: coder)
+            let coder = JPEGCoder()
+            let plan = try DecodePlan(
+                info: try coder.probe(jpeg), options: DecodeOptions(limits: limits), decoder: coder)
             _ = try coder.decode(jpeg, plan: plan, context: context)
         } catch is CodecError {
             throw JXLReconstruction.invalid
         }
     }
 
-    /// Whether two pictures have the same size and orientation.
-    private static func lies(_ picture: ImageInfo, as other: ImageInfo) -> Bool {
-        picture.size == other.size && picture.orientation == other.orientation
+    /// Whether a JPEG has the size and the orientation of a JPEG XL, and the same kind of channels: red, green and blue, or luma and
+    /// chroma.
+    private static func isShown(_ jpeg: Data, as file: JXLFile) -> Bool {
+        let (info, isYCbCr) = (file.info, file.frames.first?.header.isYCbCr)
+        return jpeg.read { reader in
+            guard let header = try? JPEGHeader(reader) else { return false }
+            return header.info.size == info.size && header.info.orientation == info.orientation
+                && (header.isRGB == nil || header.isRGB != isYCbCr)
+        }
     }
 }
 

@@ -43,6 +43,40 @@ import Testing
         return boxes.data
     }
 
+    /// Without a JFIF segment, the names of the channels say what they are.
+    @Test func channelsOfOtherColoursAreRefused() throws {
+        let source = try TestFiles.data("jxl/of-jpeg.jpg")
+        let length = Int(source[4]) << 8 | Int(source[5])
+        let jpeg = source.prefix(2) + source.dropFirst(4 + length)
+        var boxes = try JXLBoxList(try registry.transcode(jpeg, to: .jpegXL))
+        #expect(try registry.transcode(boxes.data, to: .jpeg) == jpeg)
+        var body = try #require(boxes.body("jbrd"))
+        // Behind nine markers and two tables: 1 for the numbers from 1 on, 2 for R, G and B.
+        let place = 1 + 9 * 6 + 2 + 2 * 4
+        let first = UInt8(place % 8)
+        try #require(body[place / 8] >> first & 3 == 1)
+        body[place / 8] ^= 3 << first
+        boxes.replace("jbrd", by: body)
+        let file = boxes.data
+        #expect(throws: JXLReconstruction.invalid) { try registry.transcode(file, to: .jpeg) }
+    }
+
+    /// libjxl takes any APP0 segment for JFIF's, which comes with luma and chroma.
+    @Test func coloursThatLibjxlTakesForOthersAreNotRewritten() throws {
+        var jpeg = try TestFiles.data("jxl/of-jpeg.jpg")
+        jpeg.replaceSubrange(try #require(jpeg.range(of: Data("JFIF".utf8))), with: Data("AVI1".utf8))
+        let frame = try #require(jpeg.range(of: Data([0xFF, 0xC0]))).lowerBound
+        let scan = try #require(jpeg.range(of: Data([0xFF, 0xDA]))).lowerBound
+        for (channel, name) in "RGB".utf8.enumerated() {
+            jpeg[frame + 10 + channel * 3] = name
+            jpeg[scan + 5 + channel * 2] = name
+        }
+        let colored = jpeg
+        #expect(throws: CodecError.encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt")) {
+            try registry.transcode(colored, to: .jpegXL)
+        }
+    }
+
     /// The tag of the orientation as one short number, without its value.
     private static let orientationEntry = Data([0x01, 0x12, 0, 3, 0, 0, 0, 1])
 

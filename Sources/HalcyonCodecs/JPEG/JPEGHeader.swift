@@ -23,6 +23,10 @@ package struct JPEGHeader {
     /// Whether the file is arithmetically coded. libjpeg reads such files only as a whole.
     private(set) var isArithmetic = false
     private var hasExif = false
+    private var hasJFIF = false
+    /// The transform of the last segment of Adobe's: 0 for none.
+    private var adobeTransform: Int?
+    private var componentNames: [Int] = []
     private var profile = JPEGProfile()
     private(set) var gainMap = JPEGGainMap()
 
@@ -53,6 +57,13 @@ package struct JPEGHeader {
             orientation: orientation, colorSpace: colorSpace)
         info.hasGainMap = gainMap.isThere
         return info
+    }
+
+    /// Whether libjpeg takes three channels for red, green and blue, and not for luma and chroma; nil for another number of channels.
+    package var isRGB: Bool? {
+        guard componentCount == 3 else { return nil }
+        if hasJFIF { return false }
+        return adobeTransform.map { $0 == 0 } ?? (componentNames == [0x52, 0x47, 0x42])
     }
 
     private var colorSpace: ColorSpace {
@@ -88,6 +99,10 @@ package struct JPEGHeader {
             thumbnail = Exif.thumbnail(in: body).map {
                 segment.start + $0.lowerBound..<segment.start + $0.upperBound
             }
+        case 0xE0 where body.count >= 14 && body.matches("JFIF\0", at: 0):
+            hasJFIF = true
+        case 0xEE where body.count >= 12 && body.matches("Adobe", at: 0):
+            adobeTransform = body.byte(11)
         case 0xE2 where body.matches("ICC_PROFILE", at: 0):
             profile.add(body)
         case 0xE1, 0xE2:
@@ -109,6 +124,7 @@ package struct JPEGHeader {
         size = PixelSize(width, height)
         bitsPerChannel = bits
         componentCount = components
+        componentNames = (0..<components).map { body.byte(6 + $0 * 3) ?? 0 }
         // Frames of every kind may come in several scans, also baseline ones. `readScan` resets the figure if they
         // do not.
         guard components > 0 else { return }

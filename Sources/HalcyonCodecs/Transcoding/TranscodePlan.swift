@@ -24,7 +24,7 @@ extension CoderRegistry {
     /// A file that has the format already is returned as it is. EXIF, XMP and profiles stay in the file. A JPEG XL file is checked before
     /// it is returned: the JPEG that is rebuilt from it has the same bytes. The pixels of both are alike and not equal, since libjxl
     /// computes more exactly than libjpeg. A JPEG that is rebuilt is decoded before it is returned, since a file may say anything of it:
-    /// that it is whole, and has the size and the orientation of the JPEG XL, is certain then.
+    /// that it is whole, and has the size, the orientation and the kind of colours of the JPEG XL, is certain then.
     ///
     /// The memory is reserved from the `budget`; the calling thread waits for it while others hold too much. Cost: a photo of 12
     /// megapixels takes some 0.4 s. 52 bytes are reserved for each of its pixels, 80 with the most effort, of which it uses some 20.
