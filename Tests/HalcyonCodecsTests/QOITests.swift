@@ -90,13 +90,13 @@ import Testing
     @Test(arguments: 1...10) func theEndMarkerIsNotMadeOfPixels(_ missing: Int) throws {
         let marker = [0, 0, 0, 0, 0, 0, 0, 1] as [UInt8]
         let pixels = [0xFE, 100, 120, 140] + [UInt8](repeating: 0x55, count: 19)
-        let whole = try registry.decode(file(20, 1, pixels + marker)).bitmap.bytes
+        let whole = try registry.decode(file(10, 2, pixels + marker)).bitmap.bytes
         #expect(whole.suffix(4) == [140 - 19, 120 - 19, 100 - 19, 255])
         // Also without the marker.
-        #expect(try registry.decode(file(20, 1, pixels)).bitmap.bytes == whole)
+        #expect(try registry.decode(file(10, 2, pixels)).bitmap.bytes == whole)
 
-        let cut = file(20, 1, pixels.dropLast(missing) + marker)
-        for target in [nil, TargetSize(PixelSize(10, 10))] {
+        let cut = file(10, 2, pixels.dropLast(missing) + marker)
+        for target in [nil, TargetSize(PixelSize(5, 5))] {
             #expect(throws: CodecError.damaged(.qoi, reason: "the file was cut off")) {
                 try registry.decode(cut, options: DecodeOptions(target: target))
             }
