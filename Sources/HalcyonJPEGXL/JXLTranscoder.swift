@@ -50,7 +50,9 @@ extension JXLCoder: ImageTranscoder {
             return jpeg
         }
         // libjxl reads on inside of a segment that it does not know, where another picture may be.
-        guard data.read({ JPEGMarkers($0).areKnownToAll }) else { throw JXLEncoder.unknownKind }
+        guard data.read({ JPEGMarkers($0).areKnownToAll }), Self.hasFittingProfile(data) else {
+            throw JXLEncoder.unknownKind
+        }
         try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLRebuildable.fewScans) }
         let file = try Self.file(of: data, effort: effort, context: context)
         // Nothing that libjxl overlooks may pass for a file without loss: no byte, nor how the picture lies and what its channels are.
@@ -60,6 +62,12 @@ extension JXLCoder: ImageTranscoder {
             throw CodecError.encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt")
         }
         return file
+    }
+
+    /// Whether the profile of three channels is for these. Others are ignored in a JPEG, and convert the colours of a JPEG XL.
+    private static func hasFittingProfile(_ jpeg: Data) -> Bool {
+        guard case .icc(let profile, .rgb)? = JPEGCoder().colorProfile(of: jpeg) else { return true }
+        return profile.read { $0.matches("RGB ", at: 16) }
     }
 
     private static func file(of jpeg: Data, effort: Double?, context: WorkContext) throws -> Data {

@@ -77,6 +77,16 @@ import Testing
         }
     }
 
+    /// A profile of ink or of grey does not count in a JPEG of three channels, and would in the JPEG XL.
+    @Test(arguments: ["bad-cmyk-in-rgb", "bad-gray-in-rgb"]) func profilesOfOtherChannelsAreNotRewritten(_ name: String)
+        throws
+    {
+        let jpeg = try Fixture.read("color/\(name).jpg")
+        #expect(throws: JXLEncoder.unknownKind) { try registry.transcode(jpeg, to: .jpegXL) }
+        let fitting = try Fixture.read("color/p3.jpg")
+        #expect(try registry.transcode(registry.transcode(fitting, to: .jpegXL), to: .jpeg) == fitting)
+    }
+
     /// The tag of the orientation as one short number, without its value.
     private static let orientationEntry = Data([0x01, 0x12, 0, 3, 0, 0, 0, 1])
 
