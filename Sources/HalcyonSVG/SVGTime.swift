@@ -71,7 +71,7 @@ final class SVGTime {
     private static let divisors = [128, 64, 32, 16, 8, 4]
     private static let textDivisors = [64, 16]
     /// The time in seconds that any copy may take.
-    private static let longestCopy = 3.0
+    private static let longestCopy = 5.0
     /// The time in seconds that a font takes in a copy.
     private static let secondsOfFont = 5e-3
 
