@@ -69,11 +69,12 @@ final class SVGTime {
     private static let longestUntried = 5.0
     /// The numbers by which the sides of small copies are divided.
     private static let divisors = [128, 64, 32, 16, 8, 4]
-    private static let textDivisors = [64, 16]
+    /// The same for copies with text, and the seconds that they may take without any letter that covers much.
+    private static let textCopies = [(divisor: 64, others: 1.0), (divisor: 16, others: 0.0)]
     /// The time in seconds that any copy may take.
     private static let longestCopy = 5.0
     /// The time in seconds that a font takes in a copy.
-    private static let secondsOfFont = 5e-3
+    private static let secondsOfFont = 8e-3
 
     private var left = limit
     private let measure: Measure
@@ -121,12 +122,12 @@ final class SVGTime {
     /// Returns the time that letters take by their pixels.
     private func forecastText(_ work: SVGWork, _ draw: (PixelSize, Bool) throws -> Void) throws -> Double {
         var forecast = 0.0
-        for divisor in Self.textDivisors {
+        for (divisor, unknown) in Self.textCopies {
             let copy = Self.copy(of: work, divisor: divisor)
             let whole = try measure(work.hasFilters) { try draw(copy, true) }
             let others = try measure(work.hasFilters) { try draw(copy, false) }
             let fonts = Double(work.fonts + 1) * Self.secondsOfFont + Double(work.elements) * 2e-6
-            forecast = max(0, whole - others - fonts) / work.share(of: copy)
+            forecast = max(0, whole - others - fonts - unknown) / work.share(of: copy)
             if forecast > left { break }
         }
         return forecast

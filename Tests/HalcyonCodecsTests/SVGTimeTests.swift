@@ -192,6 +192,16 @@ import Testing
         #expect(isRefused("<g transform='scale(2)'>\(body)</g>", size: 4000))
     }
 
+    /// A filter that covers exactly the drawing, whatever the drawing's size is.
+    @Test(arguments: [
+        repeated("<feMorphology operator='dilate' radius='7.9'/>", 2),
+        repeated("<feGaussianBlur stdDeviation='1.9'/>", 20),
+    ])
+    func filtersOfTheWholeDrawingAreForetold(_ primitives: String) {
+        let filter = "<filter id='f' x='0' y='0' width='1' height='1'>\(primitives)</filter>"
+        #expect(isRefused(filter + "<rect width='4096' height='4096' fill='red' filter='url(#f)'/>", size: 4096))
+    }
+
     /// Four shapes that cover the drawing, 10,000 times.
     private static let uses: String = {
         let shapes = "<g id='a0'>\(repeated("<rect width='1999' height='1999' fill-opacity='.1'/>", 4))</g>"
