@@ -202,6 +202,15 @@ import Testing
         #expect(isRefused(filter + "<rect width='4096' height='4096' fill='red' filter='url(#f)'/>", size: 4096))
     }
 
+    /// A worker, whose clocks may be others, refuses it before it has drawn for long.
+    @Test func aWorkerForetellsAsWell() throws {
+        let filter = Self.filter("<feGaussianBlur stdDeviation='30'/>", 600)
+        let text = "<svg xmlns='http://www.w3.org/2000/svg' width='2000' height='2000'>\(filter)</svg>"
+        let options = DecodeOptions(isolation: .isolated(workers: IsolatedDecodeTests.workers))
+        let error = #expect(throws: CodecError.self) { try registry.decode(Data(text.utf8), options: options) }
+        #expect(error?.code == "limitExceeded")
+    }
+
     /// Four shapes that cover the drawing, 10,000 times.
     private static let uses: String = {
         let shapes = "<g id='a0'>\(repeated("<rect width='1999' height='1999' fill-opacity='.1'/>", 4))</g>"
