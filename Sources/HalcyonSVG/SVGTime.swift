@@ -46,8 +46,8 @@ struct SVGWork {
     var power: Double { hasMorphology ? 2 : hasFilters ? 1.5 : 1 }
 
     /// The factor by which the drawing may take longer than small copies tell. The C library gives surfaces of more than 32
-    /// MiB back to the system at once, which clears each of their pages anew.
-    var growth: Double { hasLayers && size.area ?? .max > 8 << 20 ? 2.5 : 1 }
+    /// MiB back to the system at once, which clears each of their pages anew. Filters take their time elsewhere.
+    var growth: Double { hasLayers && !hasFilters && size.area ?? .max > 8 << 20 ? 2.5 : 1 }
 
     /// Returns the part of the time that a copy takes.
     func share(of copy: PixelSize) -> Double {
