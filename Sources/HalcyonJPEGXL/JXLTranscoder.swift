@@ -14,7 +14,7 @@ extension JXLCoder: ImageTranscoder {
     /// Returns the bytes that libjxl 0.7 takes, measured: planes of floating point, the coefficients, and, if it writes, each of those
     /// once more as it is coded, twice with the most effort; if it rebuilds, coefficients in several passes. It works in squares, so
     /// that thin pictures take more. With them come the file in another container, metadata, and the result, here and in a worker.
-    /// The decode of the result takes less, and begins when libjxl has given its memory back.
+    /// A result that is rebuilt is written again to check it, when libjxl has given the memory for the first back.
     package func workingBytes(
         toTranscode info: ImageInfo, fileBytes: Int, effort: Double?, limits: DecodeLimits
     ) -> Int {
@@ -23,7 +23,7 @@ extension JXLCoder: ImageTranscoder {
         let base = (8 << 20).adding(2, times: limits.maximumMetadataBytes)
         guard isWritten else {
             // The points of a JPEG's scans take sixteen times their bits.
-            return base.adding(24, times: pixels { ($0 + 255) / 256 * 256 }).adding(20, times: fileBytes)
+            return base.adding(52, times: pixels { ($0 + 255) / 256 * 256 }).adding(20, times: fileBytes)
                 .adding(2, times: Self.mostBytes(ofJPEG: info.size, limits))
         }
         let isMost = EncodeOptions(effort: effort).effortLevel(8) == 8
@@ -37,8 +37,7 @@ extension JXLCoder: ImageTranscoder {
 
     /// Rewrites a file, without a look at the context once libjxl writes.
     ///
-    /// A JPEG that is rebuilt is decoded as a whole before it is returned. This takes as long as any decode of it, and 4 bytes for each
-    /// pixel, with 6 more for coefficients if it has several scans.
+    /// A JPEG that is rebuilt is decoded, written as JPEG XL and compared before it is returned, which takes as long again.
     package func transcode(
         _ data: Data, info: ImageInfo, to target: ImageFormat, limits: DecodeLimits, effort: Double?,
         context: WorkContext
@@ -86,21 +85,46 @@ extension JXLCoder: ImageTranscoder {
 
     /// Checks that a JPEG that was rebuilt from a file is whole, and is shown as it.
     ///
-    /// Its segments and codes, and the order of both, are what the file says. They may make another picture of the coefficients, or none.
+    /// Its segments, codes and tables, and the order of all of them, are what the file says. They may make another picture of the
+    /// coefficients, or none, and libjxl shows scales, filters and colours that no JPEG has. So the JPEG is rewritten as JPEG XL again:
+    /// libjxl draws the same pixels of both files if they have the same coefficients and tables. Those of libjpeg differ too much, in
+    /// pictures of noise, to tell.
     ///
     /// - Throws: `CodecError.encodingFailed`; `BitmapError.outOfMemory`, `CancellationError`.
-    private static func check(_ jpeg: Data, of file: Data, limits: DecodeLimits, context: WorkContext) throws {
+    private static func check(_ jpeg: Data, of data: Data, limits: DecodeLimits, context: WorkContext) throws {
         do {
-            guard isShown(jpeg, as: try JXLFile(file)), jpeg.read({ JPEGMarkers($0).areKnownToAll }) else {
+            let file = try JXLFile(data)
+            guard isShown(jpeg, as: file), jpeg.read({ JPEGMarkers($0).areKnownToAll }) else {
                 throw JXLReconstruction.invalid
             }
-            let coder = JPEGCoder()
-            let plan = try DecodePlan(
-                info: try coder.probe(jpeg), options: DecodeOptions(limits: limits), decoder: coder)
-            _ = try coder.decode(jpeg, plan: plan, context: context)
+            _ = try bitmap(of: jpeg, by: JPEGCoder(), limits, context)
+            let again = try Self.file(of: jpeg, effort: 0, context: context)
+            guard try JXLFile(again).deliveredProfile == file.deliveredProfile,
+                haveEqualBytes(
+                    try bitmap(of: data, by: JXLCoder(), limits, context),
+                    try bitmap(of: again, by: JXLCoder(), limits, context))
+            else { throw JXLReconstruction.invalid }
         } catch is CodecError {
             throw JXLReconstruction.invalid
         }
+    }
+
+    private static func haveEqualBytes(_ first: Bitmap, _ second: Bitmap) -> Bool {
+        first.withPixels { pixels in
+            second.withPixels { others in
+                guard pixels.count == others.count, let start = pixels.baseAddress, let other = others.baseAddress
+                else { return false }
+                return memcmp(start, other, pixels.count) == 0
+            }
+        }
+    }
+
+    private static func bitmap(
+        of data: Data, by coder: some ImageDecoder, _ limits: DecodeLimits, _ context: WorkContext
+    ) throws -> Bitmap {
+        let plan = try DecodePlan(
+            info: try coder.probe(data), options: DecodeOptions(limits: limits), decoder: coder)
+        return try coder.decode(data, plan: plan, context: context)
     }
 
     /// Whether a JPEG has the size and the orientation of a JPEG XL, and the same kind of channels: red, green and blue, or luma and

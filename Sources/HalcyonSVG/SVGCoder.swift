@@ -51,9 +51,7 @@ package struct SVGCoder: ImageDecoder {
 
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {
         try Self.onStack {
-            let drawing = try SVGDrawing(data)
-            try drawing.check()
-            return try drawing.bitmap(of: plan.nativeSize, time: SVGTime(), context: context)
+            try SVGDrawing(data).bitmap(of: plan.nativeSize, time: SVGTime(), context: context)
         }
     }
 

@@ -1,8 +1,13 @@
 import HalcyonCodecs
 import HalcyonImage
 
-/// Limits the cost of a document by its elements, before librsvg draws it, because drawing cannot be stopped.
-enum SVGCost {
+/// The cost of a document by its elements, limited before librsvg draws it, because drawing cannot be stopped.
+struct SVGCost {
+    /// The number of elements and letters that are drawn.
+    let drawn: Int
+    /// The number of fonts of the letters; 0 without any.
+    let fonts: Int
+
     /// The maximum number of layers of noise in one filter; beyond about eight, nothing changes in 8 bits.
     private static let maximumOctaves = 64
     /// The maximum number of values in a filter's matrix, each a multiplication for each pixel. Above 400, some
@@ -33,9 +38,11 @@ enum SVGCost {
 
     /// Checks the cost of documents that are drawn together.
     ///
+    /// - Returns: the cost of each.
     /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for content that evades these checks.
-    static func check(_ documents: [SVGDocument]) throws {
-        var (matches, declarations, steps, fonts, drawn) = (0, 0, 0, 0, 0)
+    static func check(_ documents: [SVGDocument]) throws -> [SVGCost] {
+        var (matches, declarations, steps) = (0, 0, 0)
+        var costs: [SVGCost] = []
         for document in documents {
             let (style, sheet) = (SVGStyleText(document.styles), SVGSheet(document.styles))
             try checkStyle(document, style)
@@ -46,21 +53,15 @@ enum SVGCost {
             steps += sheet.ancestorSelectors * document.elements.reduce(0) { $0 + $1.depth }
             steps += style.siblingSelectors * document.siblings + sheet.selectors * document.classBytes
             try require("elements that selectors step over", steps, atMost: maximumMatchSteps)
-            fonts += document.fonts(style)
-            try require("fonts", fonts, atMost: maximumFonts)
+            let fonts = document.fonts(style)
+            try require("fonts", costs.reduce(fonts) { $0 + $1.fonts }, atMost: maximumFonts)
             var reach = SVGReach(document, style: style)
-            drawn += try reach.drawn(maximumLevels: maximumLevels)
-            try require("elements and letters to draw", drawn, atMost: maximumDrawn)
+            let drawn = try reach.drawn(maximumLevels: maximumLevels)
+            try require("elements and letters to draw", costs.reduce(drawn) { $0 + $1.drawn }, atMost: maximumDrawn)
             try require("levels of elements", reach.levels(), atMost: maximumLevels)
+            costs.append(SVGCost(drawn: drawn, fonts: fonts))
         }
-    }
-
-    /// Returns the number of elements and letters that are drawn for one document.
-    ///
-    /// - Throws: `CodecError.limitExceeded`.
-    static func drawn(_ document: SVGDocument) throws -> Int {
-        var reach = SVGReach(document, style: SVGStyleText(document.styles))
-        return try reach.drawn(maximumLevels: maximumLevels)
+        return costs
     }
 
     /// Checks the style sheets and the size of fonts of a document.

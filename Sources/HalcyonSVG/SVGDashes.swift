@@ -68,7 +68,7 @@ struct SVGDashes {
                 fontSize = max(fontSize, 64)
             }
         case "vector-effect": hasFixedLines = true
-        case "transform" where isStyle: styledScale = styledScale * Self.scale(of: value)
+        case "transform" where isStyle: styledScale *= SVGTransform(value).lengthening
         case "width", "height":
             for side in SVGNumbers(value).all where side.kind == .number { addSide(side.number) }
             fallthrough
@@ -89,7 +89,7 @@ struct SVGDashes {
     /// Comments are not distinguished from strings: if there is one within a relevant declaration, the dashes are
     /// assumed to be the shortest possible.
     mutating func read(style: [UInt8]) {
-        let text = style.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let text = SVGStyleText.lowercased(style)
         var rest = text[...]
         while !rest.isEmpty {
             let declaration = rest.prefix { !"{};".utf8.contains($0) }
@@ -212,17 +212,7 @@ struct SVGDashes {
 
     /// Returns the factor by which a `transform` makes outlines longer, if their dashes keep their length.
     func scale(of transform: some Collection<UInt8>) -> Double {
-        hasFixedLines ? Self.scale(of: transform) : 1
-    }
-
-    private static func scale(of transform: some Collection<UInt8>) -> Double {
-        transform.split(separator: UInt8(ascii: ")")).reduce(1) { scale, function in
-            let numbers = SVGNumbers(function).all.map { $0.number }
-            let name = String(decoding: function, as: UTF8.self).lowercased()
-            if name.contains("matrix") { return scale * max(1, numbers.prefix(4).reduce(0, +)) }
-            if name.contains("skew") { return scale * (1 + abs(tan((numbers.first ?? 0) * .pi / 180))) }
-            return name.contains("scale") ? scale * max(1, numbers.max() ?? 1) : scale
-        }
+        hasFixedLines ? SVGTransform(transform).lengthening : 1
     }
 
     /// Returns the maximum of a length in units.

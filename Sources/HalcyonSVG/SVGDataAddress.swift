@@ -23,7 +23,7 @@ struct SVGDataAddress {
     static func isOne(_ value: some Sequence<UInt8>) -> Bool {
         var rest = value.lazy.filter { !isIgnored($0) }.drop { $0 <= 0x20 }.makeIterator()
         return "data:".utf8.allSatisfy { letter in
-            rest.next().map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } == letter
+            rest.next().map(SVGStyleText.lowercased) == letter
         }
     }
 

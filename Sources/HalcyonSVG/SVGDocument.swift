@@ -189,6 +189,13 @@ struct SVGStyleText {
         bytes = result
     }
 
+    /// The text in lower case, as far as it is ASCII.
+    var lowercased: [UInt8] { Self.lowercased(bytes) }
+
+    static func lowercased(_ text: some Collection<UInt8>) -> [UInt8] { text.map(lowercased) }
+
+    static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
     private static func isBreak(_ byte: UInt8) -> Bool {
         byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D
     }
@@ -230,14 +237,14 @@ struct SVGStyleText {
 
     /// The number of selectors that look at the elements before an element.
     var siblingSelectors: Int {
-        let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let text = lowercased
         return count(of: [UInt8(ascii: "~")])
             + ["nth-", "of-type"].reduce(0) { $0 + text.ranges(of: Array($1.utf8)).count }
     }
 
     /// The number of declarations about fonts in rules, and whether sizes may be those of the elements around, times a factor.
     var fontRules: (count: Int, areRelative: Bool) {
-        let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let text = lowercased
         var (count, areRelative) = (0, false)
         for found in text.ranges(of: Array("font".utf8)) {
             count += 1
@@ -253,8 +260,8 @@ struct SVGStyleText {
     static func mayName(_ names: [String], in text: some Collection<UInt8>) -> Bool {
         // Any name may be written in escapes.
         guard !text.contains(UInt8(ascii: "\\")) else { return true }
-        let lowercased = text.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-        return names.contains { lowercased.firstRange(of: Array($0.utf8)) != nil }
+        let text = lowercased(text)
+        return names.contains { text.firstRange(of: Array($0.utf8)) != nil }
     }
 
     /// The properties that filter, and those that make surfaces of the size of the drawing.
@@ -272,7 +279,7 @@ struct SVGStyleText {
     /// Whether the text loads another document: by a `data:` address with a fragment, or by an import. librsvg
     /// ignores fonts in such addresses.
     var loadsDocument: Bool {
-        let text = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let text = lowercased
         let ends: [UInt8: UInt8] = [0x22: 0x22, 0x27: 0x27, 0x28: 0x29]
         // The position of each end character, searched once for all addresses that extend to it.
         var next: [UInt8: Int] = [:]

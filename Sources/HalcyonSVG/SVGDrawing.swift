@@ -70,12 +70,15 @@ struct SVGDrawing {
 
     /// Checks the cost of the drawing together with those inside of it.
     ///
+    /// - Returns: the cost of the drawing itself.
     /// - Throws: `CodecError`: `.limitExceeded`, and `.damaged` for content that evades these checks.
-    func check() throws {
+    @discardableResult
+    func check() throws -> SVGCost {
         let drawings = all
-        try SVGCost.check(drawings.map(\.document))
+        let costs = try SVGCost.check(drawings.map(\.document))
         // As with other pictures, one that cannot be drawn is damage.
         for inner in drawings.dropFirst() { _ = try inner.naturalSize() }
+        return costs[0]
     }
 
     /// This drawing and those inside of it, on all levels.
@@ -95,18 +98,22 @@ struct SVGDrawing {
     /// - Throws: `CodecError.damaged` also for a size of zero.
     func naturalSize() throws -> (width: Double, height: Double) { try SVGHandle(bytes).naturalSize() }
 
-    /// Draws a drawing that has been checked.
+    /// Checks the drawing and draws it.
     ///
-    /// - Throws: `CodecError.limitExceeded` also if that would take longer than what `time` has left.
+    /// - Throws: `CodecError.limitExceeded` also if that would take longer than what `time` has left; `.damaged`.
     func bitmap(of size: PixelSize, time: SVGTime, context: WorkContext) throws -> Bitmap {
-        let drawing = isRewritten ? try written(for: size, time: time, context: context) : self
-        return try drawing.drawn(size, time: time, context: context)
+        let cost = try check()
+        guard isRewritten else { return try drawn(size, cost, time: time, context: context) }
+        let drawing = try written(for: size, time: time, context: context)
+        return try drawing.drawn(size, try drawing.check(), time: time, context: context)
     }
 
-    private func drawn(_ size: PixelSize, time: SVGTime, context: WorkContext) throws -> Bitmap {
+    private func drawn(
+        _ size: PixelSize, _ cost: SVGCost, time: SVGTime, context: WorkContext
+    ) throws -> Bitmap {
         let handle = try SVGHandle(bytes)
         var withoutText: SVGHandle?
-        try time.reserve(try SVGWork(document, size: size)) { copy, drawsText in
+        try time.reserve(SVGWork(document, cost, size: size)) { copy, drawsText in
             if drawsText || document.letters == 0 {
                 _ = try handle.bitmap(of: copy, context: context)
             } else {
@@ -121,11 +128,10 @@ struct SVGDrawing {
     /// Whether librsvg gets something else than the document itself.
     fileprivate var isRewritten: Bool { document.hasUnitLengths || document.hasShadows || !inner.isEmpty }
 
-    /// Returns the document in the form that librsvg gets, checked like any other.
+    /// Returns the document in the form that librsvg gets, to be checked like any other.
     private func written(for size: PixelSize, time: SVGTime, context: WorkContext) throws -> SVGDrawing {
         let writer = SVGWriter(self, natural: try naturalSize(), size: size, time: time, context: context)
         let drawing = try SVGDrawing(try writer.written())
-        try drawing.check()
         guard drawing.inner.isEmpty, !drawing.document.hasUnitLengths else {
             throw CodecError.damaged(.svg, reason: "it embeds another document")
         }

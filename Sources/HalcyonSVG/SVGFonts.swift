@@ -20,7 +20,7 @@ struct SVGFonts {
                 font = combined(font, name, Array(value))
             } else if name == "style" {
                 for declaration in fonts(in: SVGStyleText(value)) { font = combined(font, name, declaration) }
-            } else if name == "transform", let scale = SVGTransform.scale(of: value) {
+            } else if name == "transform", let scale = SVGTransform(value).fontScale {
                 font = combined(font, name, Array("\(scale)".utf8))
             }
         }
@@ -40,40 +40,5 @@ struct SVGFonts {
         let names = [Array("font".utf8), Array("transform".utf8)]
         return style.bytes.split(separator: UInt8(ascii: ";")).map(Array.init)
             .filter { declaration in names.contains { declaration.firstRange(of: $0) != nil } }
-    }
-}
-
-/// The scale of a transform.
-enum SVGTransform {
-    /// Returns the square root of the factor by which areas grow, in ten thousandths; nil for one. Moving and turning need no
-    /// other size of a font, and sizes that differ by less share most of the work.
-    static func scale(of transform: some Collection<UInt8>) -> Int? {
-        var area = 1.0
-        for function in transform.split(separator: UInt8(ascii: ")")) {
-            let numbers = signed(function)
-            let name = String(decoding: function, as: UTF8.self).lowercased()
-            if name.contains("matrix"), numbers.count > 3 {
-                area *= numbers[0] * numbers[3] - numbers[1] * numbers[2]
-            } else if name.contains("scale"), let first = numbers.first {
-                area *= first * (numbers.count > 1 ? numbers[1] : first)
-            }
-        }
-        let scale = abs(area).squareRoot() * 10_000
-        let rounded = scale.isFinite ? Int(min(scale, 1e12).rounded()) : .max
-        return rounded == 10_000 ? nil : rounded
-    }
-
-    /// Whether a transform does more than to move.
-    static func turns(_ transform: some Collection<UInt8>) -> Bool {
-        transform.split(separator: UInt8(ascii: ")")).contains { function in
-            let name = function.drop { !(0x41...0x7A).contains($0) }.prefix { (0x41...0x7A).contains($0) }
-            return !name.isEmpty && !name.elementsEqual("translate".utf8)
-        }
-    }
-
-    private static func signed(_ function: some Collection<UInt8>) -> [Double] {
-        function.drop { $0 != UInt8(ascii: "(") }.dropFirst()
-            .split { $0 <= 0x20 || $0 == UInt8(ascii: ",") }
-            .map { Double(String(decoding: $0, as: UTF8.self)) ?? 1 }
     }
 }

@@ -51,7 +51,7 @@ struct SVGReach {
             }
         }
         self.styled = styled
-        let style = style.bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let style = style.lowercased
         styleHasMarkers = style.firstRange(of: Array("marker".utf8)) != nil
         inheritsAll = document.inheritsAll || style.firstRange(of: Array("inherit".utf8)) != nil
         // Letters count if they are drawn, or may be.

@@ -278,7 +278,7 @@ final class SVGReader {
         let attributes = Self.attributes(values, count: count)
         let outer = open.count > 1 ? document.elements[open[open.count - 2]].font : 0
         document.elements[element].font = SVGFonts.font(in: outer, attributes)
-        if textDepth > 0, attributes.contains(where: { $0.name == "transform" && SVGTransform.turns($0.value) }) {
+        if textDepth > 0, attributes.contains(where: { $0.name == "transform" && SVGTransform($0.value).turns }) {
             document.elements[element].letterWeight = Self.turnedTextWeight
         }
         for (name, value) in attributes {

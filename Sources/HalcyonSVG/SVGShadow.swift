@@ -52,7 +52,7 @@ struct SVGShadow {
 
     /// Returns whether a rule may be about the element by its name or place, or about one of its parts.
     static func isStyled(by sheet: SVGStyleText) -> Bool {
-        let text = sheet.bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let text = sheet.lowercased
         let words = [
             "fedropshadow", "fegaussianblur", "feoffset", "feflood", "fecomposite", "femerge", ":nth-", ":first-",
             ":last-", ":only-",

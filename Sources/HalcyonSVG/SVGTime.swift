@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import HalcyonCodecs
 import HalcyonImage
 import HalcyonSystem
@@ -24,10 +24,9 @@ struct SVGWork {
 
     init(size: PixelSize, elements: Int) { (self.size, self.elements) = (size, elements) }
 
-    init(_ document: SVGDocument, size: PixelSize) throws {
-        self.init(size: size, elements: try SVGCost.drawn(document))
-        let style = SVGStyleText(document.styles)
-        fonts = document.fonts(style)
+    init(_ document: SVGDocument, _ cost: SVGCost, size: PixelSize) {
+        self.init(size: size, elements: cost.drawn)
+        fonts = cost.fonts
         hasMorphology = document.hasMorphology
         hasFilters = document.hasFilters || SVGStyleText.mayName(SVGStyleText.filters, in: document.styles)
         hasLayers = document.hasLayers || SVGStyleText.mayName(SVGStyleText.layers, in: document.styles)
@@ -140,18 +139,12 @@ final class SVGTime {
     /// Measures the processor time of this thread, which depends least on others. librsvg filters with threads of its own:
     /// the processor time of the process counts then, or the time that has passed if other work of the process exceeds it.
     static func measured(_ usesThreads: Bool, _ body: () throws -> Void) throws -> Double {
-        let clock = usesThreads ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID
-        let (start, watch) = (seconds(of: clock), Stopwatch())
+        func now() -> Duration { usesThreads ? ProcessorTime.ofProcess : ProcessorTime.ofThread }
+        let (start, watch) = (now(), Stopwatch())
         try body()
-        let (used, passed) = (seconds(of: clock) - start, watch.elapsed.inSeconds)
+        let (used, passed) = ((now() - start).inSeconds, watch.elapsed.inSeconds)
         // Where a clock of processor time stands still, as in some sandboxes, the time that has passed counts.
         return used > 0 ? min(used, passed) : passed
-    }
-
-    private static func seconds(of clock: clockid_t) -> Double {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }
 

@@ -168,24 +168,12 @@ final class SVGWriter {
         if let box, let width = SVGPictureBox.length(tag["width"]), let height = SVGPictureBox.length(tag["height"]) {
             scale *= max(width / box.0, height / box.1)
         }
-        if let transform = tag["transform"] { scale *= Self.scale(of: transform) }
+        if let transform = tag["transform"] { scale *= SVGTransform(transform).enlargement }
         return Self.plausible(scale)
     }
 
     private static func plausible(_ scale: Double) -> Double {
         scale.isFinite && scale > 0 ? min(max(scale, 1e-6), 1e6) : 1
-    }
-
-    /// Returns the factor by which a `transform` enlarges.
-    private static func scale(of transform: [UInt8]) -> Double {
-        transform.split(separator: UInt8(ascii: ")")).reduce(1) { scale, function in
-            let numbers = SVGNumbers(function).all.map(\.number)
-            let name = String(decoding: function, as: UTF8.self)
-            if name.contains("matrix"), numbers.count == 6 {
-                return scale * max(hypot(numbers[0], numbers[1]), hypot(numbers[2], numbers[3]))
-            }
-            return name.contains("scale") ? scale * (numbers.max() ?? 1) : scale
-        }
     }
 }
 

@@ -32,15 +32,64 @@ import Testing
     private static func file(_ marker: Int, at index: Int) throws -> Data {
         var boxes = try JXLBoxList(try TestFiles.data("jxl/of-jpeg.jxl"))
         var body = [UInt8](try #require(boxes.body("jbrd")))
-        for bit in 0..<6 {
-            // The first bit is for grey.
-            let place = 1 + index * 6 + bit
-            let mask = UInt8(1) << UInt8(place % 8)
-            let isSet = (marker - 0xC0) >> bit & 1 == 1
-            body[place / 8] = isSet ? body[place / 8] | mask : body[place / 8] & ~mask
-        }
+        // The first bit is for grey.
+        set(marker - 0xC0, bits: 6, at: 1 + index * 6, in: &body)
         boxes.replace("jbrd", by: Data(body))
         return boxes.data
+    }
+
+    /// The data name the table of each channel, and libjxl writes the values of the channels into these.
+    @Test func tablesOfOtherChannelsAreRefused() throws {
+        let jpeg = try TestFiles.data("jxl/of-jpeg.jpg")
+        let pixels = try registry.decode(jpeg).bitmap.bytes
+        let boxes = try JXLBoxList(try TestFiles.data("jxl/of-jpeg.jxl"))
+        let body = [UInt8](try #require(boxes.body("jbrd")))
+        // Behind a bit for grey, ten markers, kind and size of a segment, two tables, and the names of the channels.
+        let place = 1 + 10 * 6 + 2 + 16 + 2 + 2 * 4 + 2
+        var (taken, refused) = (0, 0)
+        for tables in 0..<64 {
+            var (changed, file) = (body, boxes)
+            Self.set(tables, bits: 6, at: place, in: &changed)
+            file.replace("jbrd", by: Data(changed))
+            do {
+                let other = try registry.transcode(file.data, to: .jpeg)
+                #expect(try registry.decode(other).bitmap.bytes == pixels, "\(tables)")
+                taken += 1
+            } catch let error as CodecError {
+                // libjxl refuses a table that is not there, or that no channel has.
+                let isDamaged = if case .damaged = error { true } else { false }
+                #expect(isDamaged || error == JXLReconstruction.invalid, "\(tables)")
+                refused += isDamaged ? 0 : 1
+            }
+        }
+        // Two tables in either order, the first for luma or the second.
+        #expect(taken == 2)
+        #expect(refused == 5)
+    }
+
+    /// A file may scale its average colours otherwise than the rest, which a JPEG has no field for.
+    @Test func aScaleThatNoJPEGHasIsRefused() throws {
+        let whole = try TestFiles.data("jxl/of-jpeg.jxl")
+        var boxes = try JXLBoxList(whole)
+        let place = try #require(JXLFile(whole).frames.first)
+        // The first field of the first part: a bit for other scales than the usual ones, and three numbers of 16 bits.
+        var bytes = [UInt8](try JXLFile(whole).codestream)
+        let start = (place.bytes.lowerBound + place.header.headerBytes) * 8
+        try #require(bytes[start / 8] & 1 == 0)
+        // The lowest bit of an exponent.
+        bytes[(start + 1 + 16 + 10) / 8] ^= 1 << UInt8((start + 1 + 16 + 10) % 8)
+        boxes.replaceCodestream(by: Data(bytes))
+        let file = boxes.data
+        #expect(try registry.decode(file).bitmap.bytes != registry.decode(whole).bitmap.bytes)
+        #expect(throws: JXLReconstruction.invalid) { try registry.transcode(file, to: .jpeg) }
+    }
+
+    private static func set(_ value: Int, bits: Int, at place: Int, in body: inout [UInt8]) {
+        for bit in 0..<bits {
+            let mask = UInt8(1) << UInt8((place + bit) % 8)
+            let isSet = value >> bit & 1 == 1
+            body[(place + bit) / 8] = isSet ? body[(place + bit) / 8] | mask : body[(place + bit) / 8] & ~mask
+        }
     }
 
     /// Without a JFIF segment, the names of the channels say what they are.

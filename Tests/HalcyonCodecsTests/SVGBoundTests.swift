@@ -260,10 +260,10 @@ import Testing
         for body in [
             many("<!ENTITY"), "<style>" + many("(data:") + "</style>", "<style>" + many("@import'data:") + "</style>",
         ] {
-            let before = ThreadTime.now
+            let before = ProcessorTime.ofThread
             // Without an end it may also lead nowhere.
             _ = try? SVGDrawing(Drawing.document(body)).check()
-            #expect(ThreadTime.now - before < .seconds(20))
+            #expect(ProcessorTime.ofThread - before < .seconds(20))
         }
     }
 

@@ -57,9 +57,9 @@ final class Previewer {
 
         /// Reads the chunks and makes the preview. Runs on a processor thread.
         func make(_ context: WorkContext) throws -> Result {
-            let (started, elsewhere) = (ThreadTime.now, decoding.workerTime)
+            let (started, elsewhere) = (ProcessorTime.ofThread, decoding.workerTime)
             for chunk in chunks { try decoding.append(chunk, context: context) }
-            let read = ThreadTime.now
+            let read = ProcessorTime.ofThread
             guard shows, var image = try decoding.preview(context: context) else {
                 let reading = decoding.workerTime.reading - elsewhere.reading
                 return Result(image: nil, reading: read - started + reading, preview: .zero)
@@ -71,7 +71,7 @@ final class Previewer {
             let (reading, drawing) = decoding.workerTime
             return Result(
                 image: ImagePreview(processed), reading: read - started + reading - elsewhere.reading,
-                preview: ThreadTime.now - read + drawing - elsewhere.drawing)
+                preview: ProcessorTime.ofThread - read + drawing - elsewhere.drawing)
         }
     }
 

@@ -189,11 +189,11 @@ struct WorkerService {
                 for: data, options: request.options, showsThumbnail: request.showsThumbnail)
         var facts = PreviewFacts()
         guard let decoding else { return .preview(nil, facts) }
-        let started = ThreadTime.now
+        let started = ProcessorTime.ofThread
         try decoding.append(data, context: context)
-        let read = ThreadTime.now
+        let read = ProcessorTime.ofThread
         let preview = try decoding.preview(context: context)
-        (facts.reading, facts.drawing) = ((read - started).nanoseconds, (ThreadTime.now - read).nanoseconds)
+        (facts.reading, facts.drawing) = ((read - started).nanoseconds, (ProcessorTime.ofThread - read).nanoseconds)
         // Kept unless it has failed, after which it cannot go on.
         arrivals[request.session] = (decoding, request.arrived + data.count)
         facts.scans = decoding.shownScans

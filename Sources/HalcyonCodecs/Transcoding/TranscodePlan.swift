@@ -23,11 +23,11 @@ extension CoderRegistry {
     ///
     /// A file that has the format already is returned as it is. EXIF, XMP and profiles stay in the file. A JPEG XL file is checked before
     /// it is returned: the JPEG that is rebuilt from it has the same bytes. The pixels of both are alike and not equal, since libjxl
-    /// computes more exactly than libjpeg. A JPEG that is rebuilt is decoded before it is returned, since a file may say anything of it:
-    /// that it is whole, and has the size, the orientation and the kind of colours of the JPEG XL, is certain then.
+    /// computes more exactly than libjpeg. A file may say anything of the JPEG that is rebuilt from it, so that this is decoded and
+    /// written as JPEG XL once more, which must show the very pixels of the file.
     ///
     /// The memory is reserved from the `budget`; the calling thread waits for it while others hold too much. Cost: a photo of 12
-    /// megapixels takes some 0.4 s. 52 bytes are reserved for each of its pixels, 80 with the most effort, of which it uses some 20.
+    /// megapixels takes some 0.4 s, and COST s back. 52 bytes are reserved for each of its pixels, 80 with the most effort, of which it uses some 20.
     ///
     /// - Parameters:
     ///   - effort: the time that is spent on a small file, as `EncodeOptions.effort`: with 1, a JPEG takes ten times as long and becomes a

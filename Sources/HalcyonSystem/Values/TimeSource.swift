@@ -81,11 +81,15 @@ extension Duration {
     }
 }
 
-/// The processor time of the calling thread.
-package enum ThreadTime {
-    package static var now: Duration {
+/// The processor time of the calling thread, and of the process.
+package enum ProcessorTime {
+    package static var ofThread: Duration { now(CLOCK_THREAD_CPUTIME_ID) }
+
+    package static var ofProcess: Duration { now(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private static func now(_ clock: clockid_t) -> Duration {
         var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

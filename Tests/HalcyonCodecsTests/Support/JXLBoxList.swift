@@ -34,6 +34,11 @@ struct JXLBoxList {
         for index in boxes.indices where boxes[index].name == name { boxes[index].body = body }
     }
 
+    mutating func replaceCodestream(by codestream: Data) {
+        boxes.removeAll { ["jxlc", "jxlp"].contains($0.name) }
+        boxes.append(("jxlc", codestream))
+    }
+
     mutating func insert(_ name: String, _ body: Data, at place: Int = 2) { boxes.insert((name, body), at: place) }
 
     var data: Data {
