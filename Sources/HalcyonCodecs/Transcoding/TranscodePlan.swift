@@ -27,7 +27,7 @@ extension CoderRegistry {
     /// written as JPEG XL once more, which must show the very pixels of the file.
     ///
     /// The memory is reserved from the `budget`; the calling thread waits for it while others hold too much. Cost: a photo of 12
-    /// megapixels takes some 0.4 s, and COST s back. 52 bytes are reserved for each of its pixels, 80 with the most effort, of which it uses some 20.
+    /// megapixels takes some 0.4 s, and 1.3 s back. 52 bytes are reserved for each of its pixels, 80 with the most effort, of which it uses some 20.
     ///
     /// - Parameters:
     ///   - effort: the time that is spent on a small file, as `EncodeOptions.effort`: with 1, a JPEG takes ten times as long and becomes a
