@@ -126,6 +126,21 @@ import Testing
         }
     }
 
+    /// The facts stay in memory, and the bytes are gone when the work begins.
+    @Test func bytesThatAreGoneAreFetchedAgain() async throws {
+        try await ServerFixture.run { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": "max-age=600"])
+            #expect(try await server.get("/fit-24x24,png/\(source)").status == 200)
+            await server.application.pipeline.cache.disk?.removeAll()
+            let other = try await server.get("/fit-12x12,png/\(source)")
+            #expect(try other.image().size == PixelSize(12, 9))
+            #expect(server.transport.requestCount == 2)
+            // They are kept again.
+            #expect(try await server.get("/fit-16x16,png/\(source)").status == 200)
+            #expect(server.transport.requestCount == 2)
+        }
+    }
+
     @Test func factsOfFormerBytesAreNotThoseOfAnOriginal() async throws {
         try await ServerFixture.run { server async throws in
             let fresh: HTTPHeaders = ["Cache-Control": "max-age=600"]

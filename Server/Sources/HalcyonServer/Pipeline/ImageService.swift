@@ -304,21 +304,20 @@ final class ImageService: Sendable {
         _ body: @Sendable (ImageRequest) async throws -> Value
     ) async throws -> Value {
         let key = AnswerKey(image: pipeline.key(for: request), encoding: encoding)
-        do {
-            return try await originals.holding(facts) {
+        func place(for facts: SourceFacts, _ request: ImageRequest) async throws -> Value {
+            try await originals.holding(facts) {
                 try await work.withPlace(for: key, cost: cost, expectation: expectation, isLast: isLast) {
                     try await body(request)
                 }
             }
+        }
+        do {
+            return try await place(for: facts, request)
         } catch  where Originals.Failure(error) == .notKept {
             var (held, again) = (facts, request)
             held.original = try await originals.original(of: facts, at: address)
             again.source = originals.request(for: held, at: address).source
-            return try await originals.holding(held) { [again] in
-                try await work.withPlace(for: key, cost: cost, expectation: expectation, isLast: isLast) {
-                    try await body(again)
-                }
-            }
+            return try await place(for: held, again)
         }
     }
 
