@@ -78,13 +78,16 @@ package struct AVIFCoder: ISOImageDecoder {
             guard !ISOImageHeader(ByteReader(bytes)).isCut else {
                 throw CodecError.damaged(.avif, reason: "the file was cut off")
             }
-            let size = try AVIFFile.read(bytes) { $0.codedSize }
+            let (size, samples) = try AVIFFile.read(bytes) { ($0.codedSize, $0.samples) }
             return try AVIFFile.read(bytes, size: size) { file in
                 try AVIFFile.check(avifDecoderNthImage(file.decoder, 0))
                 try context.checkCancellation()
-                // The coded picture may differ in size from the one that the container declares.
+                // The coded picture may differ from the one that the container declares, by which its colours are converted.
                 guard file.codedSize == size else {
                     throw CodecError.damaged(.avif, reason: "the decoded size differs from the header")
+                }
+                guard file.samples == samples else {
+                    throw CodecError.damaged(.avif, reason: "its samples are of another kind than the header says")
                 }
                 return try body(file, AVIFPixels(image: file.image, size: size, hasAlpha: hasAlpha))
             }

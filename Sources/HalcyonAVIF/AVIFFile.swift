@@ -63,6 +63,16 @@ struct AVIFFile {
     /// The size of the picture before it is cropped.
     var codedSize: PixelSize { PixelSize(Int(image.pointee.width), Int(image.pointee.height)) }
 
+    /// The bits of a channel, and whether there are colours.
+    struct Samples: Equatable {
+        let depth: UInt32
+        let isGray: Bool
+
+        init(_ image: avifImage) { (depth, isGray) = (image.depth, image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400) }
+    }
+
+    var samples: Samples { Samples(image.pointee) }
+
     /// The clean aperture (`clap`), to which the picture is cropped before it is turned; nil if there is none, or if it is
     /// invalid: not within the picture, not of whole pixels, or not at whole samples of its colours.
     var crop: PixelRect? {

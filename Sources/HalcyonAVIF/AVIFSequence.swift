@@ -23,6 +23,7 @@ final class AVIFSequence: FrameReader {
     let frames: [AnimationFrame]
     private let data: Data
     private let size: PixelSize
+    private let samples: AVIFFile.Samples
     private let crop: PixelRect?
     private let hasAlpha: Bool
     /// The profile by which frames of more than 8 bits are converted before they are rounded.
@@ -32,13 +33,13 @@ final class AVIFSequence: FrameReader {
     /// - Throws: `CodecError`, `BitmapError`.
     init(_ data: Data, info: ImageInfo) throws {
         (self.data, hasAlpha) = (data, info.hasAlpha)
-        (size, crop, deepProfile, frames) = try data.withUnsafeBytes { bytes in
+        (size, samples, crop, deepProfile, frames) = try data.withUnsafeBytes { bytes in
             try AVIFFile.read(bytes) { file in
                 let rect = PixelRect(x: 0, y: 0, width: info.storedSize.width, height: info.storedSize.height)
                 let frames = try (0..<max(1, file.frameCount)).map { index in
                     AnimationFrame(rect: rect, duration: try file.duration(of: index), blend: .replace)
                 }
-                return (file.codedSize, file.crop, file.isDeep ? file.colorProfile : nil, frames)
+                return (file.codedSize, file.samples, file.crop, file.isDeep ? file.colorProfile : nil, frames)
             }
         }
         state = Lock(State(detours: FrameDetours(of: info.storedSize, maximumTotalPixels: 1 << 32)))
@@ -77,6 +78,9 @@ final class AVIFSequence: FrameReader {
     private func bitmap(of image: UnsafeMutablePointer<avifImage>) throws -> Bitmap {
         guard PixelSize(Int(image.pointee.width), Int(image.pointee.height)) == size else {
             throw CodecError.damaged(.avif, reason: "a frame has another size than the first one")
+        }
+        guard AVIFFile.Samples(image.pointee) == samples else {
+            throw CodecError.damaged(.avif, reason: "the samples of a frame are of another kind than the header says")
         }
         let pixels = AVIFPixels(image: image, size: size, hasAlpha: hasAlpha)
         let bitmap = image.pointee.depth > 8 ? try pixels.deepBitmap(converting: deepProfile) : try pixels.bitmap()
@@ -142,10 +146,10 @@ enum AVIFLoops {
             let edits = child("edts", of: ISOBox.all(in: track.body)),
             let list = child("elst", of: ISOBox.all(in: edits.body))?.body,
             let header = child("tkhd", of: ISOBox.all(in: track.body))?.body,
-            let version = list.byte(0), list.bigEndian32(4) == 1
+            let version = list.byte(0), let flags = list.byte(3)
         else { return 0 }
-        // The lowest of its flags.
-        guard let flags = list.byte(3), flags & 1 == 1 else { return 1 }
+        guard flags & 1 == 1 else { return 1 }
+        guard list.bigEndian32(4) == 1 else { return 0 }
         let segment = version == 1 ? long(list, 8) : list.bigEndian32(8)
         let isLong = header.byte(0) == 1
         let whole = isLong ? long(header, 28) : header.bigEndian32(20)

@@ -53,15 +53,24 @@ extension JXLCoder: ImageTranscoder {
             throw JXLEncoder.unknownKind
         }
         try data.read { try JPEGScans.check($0, size: info.storedSize, few: JXLRebuildable.fewScans) }
+        do {
+            try JPEGCoder().checkCoefficients(of: data, context: context)
+        } catch CodecError.damaged {
+            throw JXLEncoder.unknownKind
+        }
         let file = try Self.file(of: data, effort: effort, context: context)
         // Nothing that libjxl overlooks may pass for a file without loss: no byte, nor how the picture lies and what its channels are.
-        guard try Self.jpeg(from: file, limits: limits, most: data.count + 1, context: context) == data,
-            Self.isShown(data, as: try JXLFile(file))
-        else {
-            throw CodecError.encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt")
+        let rebuilt: Data
+        do {
+            rebuilt = try Self.jpeg(from: file, limits: limits, most: data.count + 1, context: context)
+        } catch CodecError.damaged {
+            throw Self.lossy
         }
+        guard rebuilt == data, Self.isShown(data, as: try JXLFile(file)) else { throw Self.lossy }
         return file
     }
+
+    private static var lossy: CodecError { .encodingFailed(.jpegXL, reason: "this JPEG could not be rebuilt") }
 
     /// Whether the profile of three channels is for these. Others are ignored in a JPEG, and convert the colours of a JPEG XL.
     private static func hasFittingProfile(_ jpeg: Data) -> Bool {
@@ -88,7 +97,7 @@ extension JXLCoder: ImageTranscoder {
     /// Its segments, codes and tables, and the order of all of them, are what the file says. They may make another picture of the
     /// coefficients, or none, and libjxl shows scales, filters and colours that no JPEG has. So the JPEG is rewritten as JPEG XL again:
     /// libjxl draws the same pixels of both files if they have the same coefficients and tables. Those of libjpeg differ too much, in
-    /// pictures of noise, to tell.
+    /// pictures of noise, to tell; but they are of the same picture if its coefficients are those of one.
     ///
     /// - Throws: `CodecError.encodingFailed`; `BitmapError.outOfMemory`, `CancellationError`.
     private static func check(_ jpeg: Data, of data: Data, limits: DecodeLimits, context: WorkContext) throws {
@@ -97,7 +106,7 @@ extension JXLCoder: ImageTranscoder {
             guard isShown(jpeg, as: file), jpeg.read({ JPEGMarkers($0).areKnownToAll }) else {
                 throw JXLReconstruction.invalid
             }
-            _ = try bitmap(of: jpeg, by: JPEGCoder(), limits, context)
+            try JPEGCoder().checkCoefficients(of: jpeg, context: context)
             let again = try Self.file(of: jpeg, effort: 0, context: context)
             guard try JXLFile(again).deliveredProfile == file.deliveredProfile,
                 haveEqualBytes(
@@ -127,10 +136,11 @@ extension JXLCoder: ImageTranscoder {
         return try coder.decode(data, plan: plan, context: context)
     }
 
-    /// Whether a JPEG has the size and the orientation of a JPEG XL, and the same kind of channels: red, green and blue, or luma and
-    /// chroma.
+    /// Whether a JPEG has the size, the orientation and the profile of a JPEG XL, and the same kind of channels: red, green and blue, or
+    /// luma and chroma.
     private static func isShown(_ jpeg: Data, as file: JXLFile) -> Bool {
         let (info, isYCbCr) = (file.info, file.frames.first?.header.isYCbCr)
+        guard JPEGCoder().colorProfile(of: jpeg) == file.deliveredProfile else { return false }
         return jpeg.read { reader in
             guard let header = try? JPEGHeader(reader) else { return false }
             return header.info.size == info.size && header.info.orientation == info.orientation

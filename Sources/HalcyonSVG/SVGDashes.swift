@@ -20,6 +20,14 @@ struct SVGDashes {
         var number = 0.0
         var percent = 0.0
         var fonts = 0.0
+
+        mutating func add(_ length: SVGNumbers.Length) {
+            switch length.kind {
+            case .percent: percent = max(percent, length.number)
+            case .fonts: fonts = max(fonts, length.number)
+            case .number: number = max(number, length.number)
+            }
+        }
     }
 
     private var dashes: Mixed?
@@ -41,14 +49,26 @@ struct SVGDashes {
     private var hasFixedLines = false
     private var styledScale = 1.0
 
+    /// Whether a line may end in half a circle, and whether a comment may hide that, or how wide it is.
+    private var hasRoundEnds = false
+    private var hidesEnds = false
+    /// The largest width that a line may have, in units, and the largest factor of a transform.
+    private var widest = Mixed(number: 1)
+    private var enlargement = 1.0
+    /// The smallest side of a view box.
+    private var smallestBox: Double?
+
     /// The bytes of memory for a dash, and the number of dashes that cost as much as a small shape (measured with
     /// Cairo 1.16).
     static let dashBytes = 130
     static let dashesOfShape = 5.0
+    /// The bytes of memory for a point of a round end, and the time in seconds (measured with Cairo 1.16, ends that lie upon each other).
+    static let pointBytes = 80
+    static let secondsOfPoint = 5e-6
 
     private static let measures: Set<String> = ["r", "rx", "ry", "width", "height"]
     private static let properties = measures.union([
-        "stroke-dasharray", "font", "font-size", "transform", "vector-effect",
+        "stroke-dasharray", "font", "font-size", "transform", "vector-effect", "stroke-linecap", "stroke-width",
     ])
     private static let shapes: Set<String> = ["rect", "circle", "ellipse", "line"]
     private static let shapeMeasures = measures.union(["x1", "y1", "x2", "y2"])
@@ -58,7 +78,10 @@ struct SVGDashes {
         switch property {
         case "stroke-dasharray": addDashes(value)
         case "viewBox":
-            for side in SVGNumbers(value).all.dropFirst(2) { addSide(side.number) }
+            for side in SVGNumbers(value).all.dropFirst(2) where side.number > 0 {
+                addSide(side.number)
+                smallestBox = min(smallestBox ?? .infinity, side.number)
+            }
         case "font-size", "font":
             for size in SVGNumbers(value).all where property != "font" || !size.isWeight { addFont(size) }
             let text = String(decoding: value, as: UTF8.self).lowercased()
@@ -68,13 +91,19 @@ struct SVGDashes {
                 fontSize = max(fontSize, 64)
             }
         case "vector-effect": hasFixedLines = true
-        case "transform" where isStyle: styledScale *= SVGTransform(value).lengthening
+        case "transform":
+            let lengthening = SVGTransform(value).lengthening
+            enlargement = max(enlargement, lengthening)
+            if isStyle { styledScale *= lengthening }
+        case "stroke-linecap": hasRoundEnds = hasRoundEnds || !["butt", "square"].contains(word(value))
+        case "stroke-width":
+            for width in SVGNumbers(value).all { widest.add(width) }
         case "width", "height":
             for side in SVGNumbers(value).all where side.kind == .number { addSide(side.number) }
             fallthrough
         default:
             guard isStyle, Self.measures.contains(property) else { return }
-            for number in SVGNumbers(value).all { addMeasure(number) }
+            for number in SVGNumbers(value).all { styled.add(number) }
         }
     }
 
@@ -122,7 +151,11 @@ struct SVGDashes {
                 return
             }
             if value.firstRange(of: Array("/*".utf8)) != nil {
-                if name == "stroke-dasharray" { hide() } else { hidesMeasures = true }
+                switch name {
+                case "stroke-dasharray": hide()
+                case "stroke-linecap", "stroke-width": hidesEnds = true
+                default: hidesMeasures = true
+                }
             }
             read(name, value, isStyle: true)
         }
@@ -145,12 +178,8 @@ struct SVGDashes {
         }
     }
 
-    private mutating func addMeasure(_ measure: SVGNumbers.Length) {
-        switch measure.kind {
-        case .percent: styled.percent = max(styled.percent, measure.number)
-        case .fonts: styled.fonts = max(styled.fonts, measure.number)
-        case .number: styled.number = max(styled.number, measure.number)
-        }
+    private func word(_ value: some Collection<UInt8>) -> String {
+        String(decoding: value, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private mutating func addDashes(_ value: some Collection<UInt8>) {
@@ -208,6 +237,22 @@ struct SVGDashes {
     /// The factor by which outlines may be longer in pixels than in units, at the largest size of a drawing.
     var outerScale: Double {
         hasFixedLines ? styledScale * max(1, Double(Bitmap.maximumSide) / sides.least) : 1
+    }
+
+    /// Returns the number of points that both ends of a dash have, 0 if they are straight. Cairo draws half a circle with as many as
+    /// keep it within a tenth of a pixel, 7 times the square root of its radius.
+    ///
+    /// - Parameter natural: the size of the document without a view box.
+    func points(natural: (width: Double, height: Double), size: PixelSize) -> Double {
+        guard dashes != nil, hasRoundEnds || hidesEnds else { return 0 }
+        let longest = Double(max(size.width, size.height))
+        let scale =
+            smallestBox.map { longest / $0 }
+            ?? max(Double(size.width) / natural.width, Double(size.height) / natural.height)
+        let width = widest.number + widest.percent / 100 * sides.most + widest.fonts * fontSize * max(1, fontGrowth)
+        // Transforms may lie within each other.
+        let radius = max(width / 2 * scale * enlargement, enlargement > 1 || hidesEnds ? longest : 0)
+        return 14 * min(radius, 1e9).squareRoot()
     }
 
     /// Returns the factor by which a `transform` makes outlines longer, if their dashes keep their length.

@@ -1,3 +1,5 @@
+import HalcyonImage
+
 /// The elements of a drawing and their references, as read by `SVGReader`.
 struct SVGDocument {
     enum Kind {
@@ -134,6 +136,11 @@ struct SVGDocument {
         let count = length / shortest
         // Numbers too large for a `Double` must not count as nothing.
         return count.isNaN ? 1e12 : min(count, 1e12)
+    }
+
+    /// Returns the number of points of the round ends of all dashes.
+    func dashPoints(natural: (width: Double, height: Double), size: PixelSize) -> Double {
+        dashes.points(natural: natural, size: size) * elements.reduce(0) { $0 + dashes(of: $1) }
     }
 
     /// Measures the growth of fonts where elements are used: once, and again for each use that lies within a used

@@ -113,7 +113,11 @@ struct SVGDrawing {
     ) throws -> Bitmap {
         let handle = try SVGHandle(bytes)
         var withoutText: SVGHandle?
-        try time.reserve(SVGWork(document, cost, size: size)) { copy, drawsText in
+        var work = SVGWork(document, cost, size: size)
+        if document.dashes.shortest != nil {
+            work.dashPoints = document.dashPoints(natural: try handle.naturalSize(), size: size)
+        }
+        try time.reserve(work) { copy, drawsText in
             if drawsText || document.letters == 0 {
                 _ = try handle.bitmap(of: copy, context: context)
             } else {
@@ -148,8 +152,11 @@ extension SVGDrawing {
     func workingBytes(size: PixelSize) -> Int {
         let text = document.longestText.adding(document.textReferences, times: document.letters)
         let dashes = document.elements.reduce(0) { max($0, document.dashes(of: $1)) }
+        let natural = document.dashes.shortest == nil ? nil : try? naturalSize()
+        let points = natural.map { min(dashes * document.dashes.points(natural: $0, size: size), 1e12) } ?? 0
         let own = 0.adding(document.elements.count, times: 2 << 10).adding(text, times: 7 << 10)
-            .adding(Int(dashes), times: SVGDashes.dashBytes).adding(isRewritten ? 3 : 0, times: bytes.count)
+            .adding(Int(dashes), times: SVGDashes.dashBytes).adding(Int(points), times: SVGDashes.pointBytes).adding(
+                isRewritten ? 3 : 0, times: bytes.count)
         let room = SVGRoom(for: inner.count, within: size)
         let largest = PixelSize(room.side, room.side)
         return inner.values.reduce(own) {

@@ -15,6 +15,8 @@ struct SVGWork {
     var hasMorphology = false
     /// Whether elements may be drawn on surfaces of the size of the drawing.
     var hasLayers = false
+    /// The number of points of the round ends of dashes, which small copies have few of: there, a dash is a point.
+    var dashPoints = 0.0
 
     /// The most that an element takes for each pixel in seconds: a group that is blended, a primitive of a filter, or the
     /// fifth of a letter (measured with 2.54).
@@ -37,6 +39,8 @@ struct SVGWork {
 
     /// The time in seconds if each letter covered the whole drawing.
     var longestText: Double { fonts > 0 ? covered * Self.secondsOfLetterPixel : 0 }
+
+    var secondsOfDashes: Double { dashPoints * SVGDashes.secondsOfPoint }
 
     private var covered: Double { Double(size.width) * Double(size.height) * Double(elements) }
 
@@ -88,9 +92,10 @@ final class SVGTime {
     /// - Parameter draw: draws a copy of this size, with text or without.
     /// - Throws: `CodecError.limitExceeded` if the drawing would take longer than what is left; the errors of `draw`.
     func reserve(_ work: SVGWork, draw: (PixelSize, _ drawsText: Bool) throws -> Void) throws {
-        var needed = work.longest
+        var needed = max(work.longest, work.secondsOfDashes)
         if needed > min(left, Self.longestUntried) {
-            needed = try forecast(work) { try draw($0, false) } * work.growth
+            needed = work.secondsOfDashes
+            if needed <= left { needed += try forecast(work) { try draw($0, false) } * work.growth }
             let isTextLong = work.longestText > min(left, Self.longestUntried)
             if needed <= left, isTextLong { needed += try forecastText(work, draw) }
         }

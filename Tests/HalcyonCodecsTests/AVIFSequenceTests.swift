@@ -87,13 +87,17 @@ import Testing
             withUnsafeBytes(of: UInt32(body.count + 8).bigEndian) { [UInt8]($0) } + Array(name.utf8) + body
         }
         func big(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { [UInt8]($0) } }
-        func count(flags: UInt8, segment: UInt32, whole: UInt32) -> Int {
-            let list = box("elst", [0, 0, 0, flags] + big(1) + big(segment) + big(0) + big(0x10000))
+        func count(flags: UInt8, entries: UInt32 = 1, segment: UInt32, whole: UInt32) -> Int {
+            let list = box("elst", [0, 0, 0, flags] + big(entries) + big(segment) + big(0) + big(0x10000))
             let header = box("tkhd", [UInt8](repeating: 0, count: 20) + big(whole) + [UInt8](repeating: 0, count: 60))
             let file = box("moov", box("trak", header + box("edts", list)))
             return file.withUnsafeBytes { AVIFLoops.count(ByteReader($0)) }
         }
         #expect(count(flags: 0, segment: 100, whole: 100) == 1)
+        // Without the flag, the sequence plays once, whatever the list is.
+        #expect(count(flags: 0, entries: 0, segment: 100, whole: 300) == 1)
+        #expect(count(flags: 0, entries: 2, segment: 100, whole: 300) == 1)
+        #expect(count(flags: 1, entries: 2, segment: 100, whole: 300) == 0)
         #expect(count(flags: 1, segment: 100, whole: 300) == 3)
         #expect(count(flags: 1, segment: 100, whole: 301) == 4)
         #expect(count(flags: 1, segment: 100, whole: .max) == 0)

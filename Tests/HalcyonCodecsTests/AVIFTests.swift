@@ -19,6 +19,19 @@ import Testing
         #expect(try registry.probe(Fixture.read("avif/420.avif")).colorSpace == .sRGB)
     }
 
+    /// The header says 10 bits, or grey, by which the colours would be converted.
+    @Test(arguments: [0x40, 0x10] as [UInt8]) func samplesOfAnotherKindThanTheHeaderSaysAreRefused(_ flag: UInt8) throws
+    {
+        var file = try Fixture.read("color/p3.avif")
+        let header = try #require(file.range(of: Data("av1C".utf8)))
+        try #require(file[header.upperBound + 2] & flag == 0)
+        file[header.upperBound + 2] ^= flag
+        // The number of channels and their bits are also in a property of their own, which may be missing.
+        if let pixels = file.range(of: Data("pixi".utf8)) { file.replaceSubrange(pixels, with: Data("free".utf8)) }
+        let error = #expect(throws: CodecError.self) { try registry.decode(file) }
+        #expect("\(try #require(error))".contains("another kind than the header says"))
+    }
+
     @Test func turnedFilesAllLookTheSame() throws {
         let upright = try registry.decode(Fixture.read("avif/orientation-1.avif"))
         let files = Fixture.all.filter { $0.file.hasPrefix("avif/orientation-") }

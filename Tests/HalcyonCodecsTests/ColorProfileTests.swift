@@ -30,6 +30,16 @@ import Testing
         #expect(try registry.decode(file).bitmap.bytes == stored.bitmap.bytes)
     }
 
+    /// libpng passes over a profile whose size is another one than it says.
+    @Test func aProfileThatClaimsToBeHugeIsPassedOver() throws {
+        var profile = ProfileFile.table(steps: 2)
+        profile.replaceSubrange(0..<4, with: Data(repeating: 0xFF, count: 4))
+        let file = try file(profile, as: .png)
+        try #require(file.range(of: Data("iCCP".utf8)) != nil)
+        let stored = try registry.decode(file, options: DecodeOptions(color: .asStored))
+        #expect(try registry.decode(file).bitmap.bytes == stored.bitmap.bytes)
+    }
+
     @Test(arguments: [ImageFormat.png, .jpeg, .webp])
     func aConversionIsReserved(_ format: ImageFormat) throws {
         let profile = ProfileFile.table(steps: 60)

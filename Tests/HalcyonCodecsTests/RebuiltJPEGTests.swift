@@ -126,6 +126,73 @@ import Testing
         }
     }
 
+    // MARK: - JPEGs that decoders read in different ways
+
+    /// JPEGs of which libjpeg and libjxl make different pictures.
+    enum Trap: CaseIterable, Sendable {
+        /// libjpeg takes the last of two tables with the same number.
+        case tableTwice
+        /// libjpeg-turbo computes in 16 bits.
+        case overflow
+        /// libjpeg smooths the blocks of a progressive file that is not complete.
+        case averagesAlone
+
+        func file() throws -> Data {
+            let source =
+                try self == .averagesAlone ? Fixture.read("jpeg/progressive.jpg") : TestFiles.data("jxl/of-jpeg.jpg")
+            var jpeg = source
+            let table = try #require(jpeg.range(of: Data([0xFF, 0xDB, 0, 67, 0])))
+            switch self {
+            case .tableTwice:
+                // The first once more, with the values of the second: libjxl takes a copy of the table before for one that is not used.
+                let second = try #require(jpeg.range(of: Data([0xFF, 0xDB, 0, 67, 1])))
+                let end = second.upperBound + 64
+                jpeg.insert(contentsOf: jpeg[table] + jpeg[second.upperBound..<end], at: end)
+            case .overflow:
+                jpeg.replaceSubrange(table.upperBound..<table.upperBound + 64, with: Data(repeating: 255, count: 64))
+            case .averagesAlone:
+                let first = try #require(jpeg.range(of: Data([0xFF, 0xDA])))
+                let second = try #require(jpeg[first.upperBound...].range(of: Data([0xFF, 0xC4])))
+                jpeg = jpeg[..<second.lowerBound] + [0xFF, 0xD9]
+            }
+            return Data(jpeg)
+        }
+    }
+
+    @Test(arguments: Trap.allCases) func jpegsThatDecodersReadInDifferentWaysAreNotRewritten(_ trap: Trap) throws {
+        let jpeg = try trap.file()
+        _ = try registry.decode(jpeg)
+        #expect(throws: JXLEncoder.unknownKind) { try registry.transcode(jpeg, to: .jpegXL) }
+    }
+
+    /// libjxl makes and rebuilds such a file without a doubt.
+    @Test(arguments: Trap.allCases) func theyAreNotRebuilt(_ trap: Trap) throws {
+        let encoder = try JXLEncoder()
+        try encoder.add(jpeg: trap.file(), effort: 0)
+        let file = try encoder.finish()
+        _ = try registry.decode(file)
+        #expect(throws: JXLReconstruction.invalid) { try registry.transcode(file, to: .jpeg) }
+    }
+
+    /// The coefficients of the sharpest picture that there is are within the range.
+    @Test(arguments: [0.05, 0.5, 1]) func picturesOfBlackAndWhiteAreRewritten(_ quality: Double) throws {
+        var (value, size) = (UInt32(1), PixelSize(128, 128))
+        size.height = 120
+        let bitmap = try Bitmap(size: size, isOpaque: true) { bytes in
+            let pixels = bytes.bindMemory(to: UInt32.self)
+            for index in pixels.indices {
+                value = value &* 1_664_525 &+ 1_013_904_223
+                pixels[index] = value >> 31 == 1 ? .max : 0xFF00_0000
+            }
+        }
+        let jpeg = try registry.encode(
+            Image(bitmap: bitmap, info: ImageInfo(format: .png, size: size)), as: .jpeg,
+            options: EncodeOptions(quality: quality))
+        #expect(try registry.transcode(registry.transcode(jpeg, to: .jpegXL), to: .jpeg) == jpeg)
+    }
+
+    // MARK: - Profiles and orientation
+
     /// A profile of ink or of grey does not count in a JPEG of three channels, and would in the JPEG XL.
     @Test(arguments: ["bad-cmyk-in-rgb", "bad-gray-in-rgb"]) func profilesOfOtherChannelsAreNotRewritten(_ name: String)
         throws

@@ -202,6 +202,23 @@ import Testing
         #expect(isRefused(filter + "<rect width='4096' height='4096' fill='red' filter='url(#f)'/>", size: 4096))
     }
 
+    /// The ends of wide dashes have hundreds of points each, and copies have few of them.
+    @Test(arguments: [
+        "stroke-width='1700' stroke-dasharray='.05'/>",
+        "stroke-dasharray='.05'/><style>path { stroke-width: /*;*/ 1700 }</style>",
+        "transform='scale(1000)' style='stroke-width:1;stroke-dasharray:.0005'/>",
+    ])
+    func roundEndsOfWideDashesAreForetold(_ rest: String) {
+        #expect(isRefused("<path d='M0 50C1900 60 0 1900 1900 1900' stroke='red' stroke-linecap='round' \(rest)"))
+    }
+
+    @Test func roundEndsOfNarrowDashesAreDrawn() {
+        let path =
+            "<path d='M0 0L1900 1900' stroke='red' stroke-width='3' stroke-dasharray='1 3' stroke-linecap='round'/>"
+        #expect(!isRefused(Self.repeated(path, 20)))
+        #expect(!isRefused("<g transform='scale(2)'>\(path)</g>"))
+    }
+
     /// A worker, whose clocks may be others, refuses it before it has drawn for long.
     @Test func aWorkerForetellsAsWell() throws {
         let filter = Self.filter("<feGaussianBlur stdDeviation='30'/>", 600)

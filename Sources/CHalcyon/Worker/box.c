@@ -54,6 +54,7 @@ static const struct {
     {__NR_fstat, EPERM},
     {__NR_newfstatat, EPERM},
     {__NR_statx, EPERM},
+    {__NR_getpeername, ENOTSOCK},  // GLib asks whether its warnings go to the journal.
 };
 
 /// The calls that a drawing with text needs to find and read its fonts. Landlock says which files may be opened.

@@ -98,7 +98,7 @@ struct XMPProperties {
         var start: Int?
         while let next = declaration.firstMatch("xmlns:", from: start ?? 0) { start = next + 6 }
         guard let start else { return nil }
-        prefix = [UInt8](declaration.bytes[start...].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: " ") })
+        prefix = [UInt8](declaration.bytes[start...].prefix { $0 != UInt8(ascii: "=") && $0 > 0x20 })
         guard (1...Self.longestPrefix).contains(prefix.count) else { return nil }
     }
 

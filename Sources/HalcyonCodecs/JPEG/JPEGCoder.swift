@@ -71,6 +71,18 @@ package struct JPEGCoder: RowImageDecoder {
         }
     }
 
+    /// Checks that the coefficients are all there, and those of a picture of 8 bits, of which all decoders make the same.
+    ///
+    /// - Throws: `CodecError.damaged`, `BitmapError.outOfMemory`, `CancellationError`.
+    package func checkCoefficients(of data: Data, context: WorkContext) throws {
+        try CodecCall.decode(.jpeg, context: context) { call in
+            data.withUnsafeBytes { bytes in
+                halcyon_jpeg_check_coefficients(
+                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, call)
+            }
+        }
+    }
+
     private func decode(
         _ data: Data, plan: DecodePlan, into pixels: UnsafeMutablePointer<UInt8>?, rows: halcyon_codec_rows,
         context: WorkContext

@@ -67,7 +67,8 @@ package struct JPEGHeader {
     }
 
     private var colorSpace: ColorSpace {
-        if !profile.isEmpty { return .icc(profile.name) }
+        // Further parts may follow for as long as not all of the header is there.
+        if profile.data != nil || !isWhole && !profile.isEmpty { return .icc(profile.name) }
         switch componentCount {
         case 1: return .gray
         case 4: return .cmyk
@@ -91,8 +92,8 @@ package struct JPEGHeader {
             isLossless = segment.marker & 3 == 3
             isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(segment.marker)
             try readFrame(body)
-        case 0xE1 where body.matches("Exif", at: 0):
-            // The first segment counts: later ones belong to embedded previews.
+        case 0xE1 where body.matches("Exif\0", at: 0) && body.count >= 14:
+            // The first segment that can have a directory counts: later ones belong to embedded previews.
             guard !hasExif else { break }
             hasExif = true
             declaredOrientation = Exif.declaredOrientation(in: body)
@@ -103,7 +104,7 @@ package struct JPEGHeader {
             hasJFIF = true
         case 0xEE where body.count >= 12 && body.matches("Adobe", at: 0):
             adobeTransform = body.byte(11)
-        case 0xE2 where body.matches("ICC_PROFILE", at: 0):
+        case 0xE2 where body.matches("ICC_PROFILE\0", at: 0):
             profile.add(body)
         case 0xE1, 0xE2:
             gainMap.read(body, at: segment.start)
@@ -181,23 +182,27 @@ extension JPEGHeader {
 struct JPEGProfile {
     /// The parts by their numbers, which begin with 1.
     private var parts: [Int: Data] = [:]
-    private var count = 0
+    private var count: Int?
+    /// Whether a part contradicts the others. Readers then ignore the profile, libjpeg's own among them.
+    private var isInvalid = false
 
-    var isEmpty: Bool { parts.isEmpty }
+    var isEmpty: Bool { parts.isEmpty || isInvalid }
 
     /// Adds the contents of an APP2 segment: a name of 12 bytes, the number of this part, the number of parts, and
     /// the part.
     mutating func add(_ body: ByteReader) {
-        guard let number = body.byte(12), let total = body.byte(13), number >= 1, parts[number] == nil else {
+        guard let number = body.byte(12), let total = body.byte(13) else { return }
+        guard 1 <= number, number <= total, total == count ?? total, parts[number] == nil else {
+            isInvalid = true
             return
         }
-        count = max(count, total)
+        count = total
         parts[number] = Data(body.part(at: 14, length: body.count - 14).bytes)
     }
 
     /// The whole profile; nil if a part is missing.
     var data: Data? {
-        guard count > 0, parts.count == count else { return nil }
+        guard let count, !isInvalid, parts.count == count else { return nil }
         var whole = Data()
         for number in 1...count {
             guard let part = parts[number] else { return nil }

@@ -45,19 +45,33 @@ package struct JPEGMarkers: Sequence, IteratorProtocol {
     }
 
     /// Whether the file has one frame of baseline or progressive Huffman coding, and nothing up to its end but tables, intervals, scans,
-    /// APP segments and comments.
+    /// APP segments and comments, and defines each quantization table once.
     ///
-    /// A reader that does not know a marker skips its segment or reads on inside of it, where another picture may be.
+    /// A reader that does not know a marker skips its segment or reads on inside of it, where another picture may be. Of two tables with
+    /// the same number, some take the first and others the last.
     package var areKnownToAll: Bool {
-        var frames = 0
-        for marker in self {
+        var (frames, tables, markers) = (0, Set<Int>(), self)
+        while let marker = markers.next() {
             switch marker {
             case Self.end: return frames == 1
             case 0xC0, 0xC1, 0xC2: frames += 1
-            case 0xC4, 0xDA, 0xDB, 0xDD, 0xE0...0xEF, 0xFE: break
+            case 0xDB:
+                for table in markers.quantizationTables where !tables.insert(table).inserted { return false }
+            case 0xC4, 0xDA, 0xDD, 0xE0...0xEF, 0xFE: break
             default: return false
             }
         }
         return false
+    }
+
+    /// The numbers of the tables in the present segment: each has a byte for its precision and its number, and 64 values.
+    private var quantizationTables: [Int] {
+        let body = reader.part(at: last + 4, length: (reader.bigEndian16(last + 2) ?? 2) - 2)
+        var (numbers, offset) = ([Int](), 0)
+        while let kind = body.byte(offset) {
+            numbers.append(kind & 15)
+            offset += kind >> 4 == 0 ? 65 : 129
+        }
+        return numbers
     }
 }

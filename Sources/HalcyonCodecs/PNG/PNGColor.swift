@@ -63,18 +63,19 @@ enum PNGColor {
     /// The white, red, green and blue points of sRGB.
     private static let sRGB = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000]
 
-    /// Returns the size that the profile of an iCCP chunk declares, or 0 if it is not a profile. Unpacks its header
-    /// of 128 bytes.
+    /// Returns the size that the profile of an iCCP chunk declares, or 0 if it is not a profile, or none that is
+    /// unpacked. Unpacks its header of 128 bytes.
     static func profileByteCount(_ body: ByteReader) -> Int {
         guard let header = compressed(body).flatMap({ inflated($0, byteCount: 128) }) else { return 0 }
-        return header.read { $0.matches("acsp", at: 36) ? $0.bigEndian32(0) ?? 0 : 0 }
+        let count = header.read { $0.matches("acsp", at: 36) ? $0.bigEndian32(0) ?? 0 : 0 }
+        return count <= largest ? count : 0
     }
 
     /// Unpacks a profile, at most as many bytes as it declares itself; the limit on metadata has already accepted
     /// that size.
     private static func unpacked(_ body: ByteReader) -> Data? {
         let count = profileByteCount(body)
-        guard count >= 128, count <= largest, let start = compressed(body) else { return nil }
+        guard count >= 128, let start = compressed(body) else { return nil }
         return inflated(start, byteCount: count)
     }
 

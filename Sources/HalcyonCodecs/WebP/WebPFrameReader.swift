@@ -25,7 +25,8 @@ struct WebPFrameEntry {
     var isTrue: Bool { codedSize == frame.rect.size }
 
     /// Returns the frames that are complete and lie on the canvas.
-    static func all(in reader: ByteReader, canvas: PixelSize) -> [WebPFrameEntry] {
+    static func all(in file: ByteReader, canvas: PixelSize) -> [WebPFrameEntry] {
+        let reader = WebPHeader.content(of: file)
         var entries: [WebPFrameEntry] = []
         var offset = 12
         while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {

@@ -15,6 +15,7 @@ struct WebPHeader {
     /// Whether there is EXIF that has not been read.
     var lacksExif: Bool { declaresExif && !hasExif }
     private var declaresExif = false
+    private var declaresProfile = false
     private var hasExif = false
     /// The length in bytes that the file declares.
     private(set) var declaredBytes = 0
@@ -33,12 +34,14 @@ struct WebPHeader {
         static let animation = 0x02
         static let exif = 0x08
         static let alpha = 0x10
+        static let profile = 0x20
     }
 
     /// - Throws: `CodecError.damaged` if no chunk declares a size, or there are too many chunks.
-    init(_ reader: ByteReader) throws {
-        declaredBytes = (reader.littleEndian32(4) ?? 0) + 8
-        isCut = declaredBytes > reader.count + 1
+    init(_ bytes: ByteReader) throws {
+        declaredBytes = Self.declaredBytes(bytes)
+        isCut = declaredBytes > bytes.count + 1
+        let reader = Self.content(of: bytes)
         var offset = 12
         var chunkCount = 0
         while reader.has(8, at: offset), let length = reader.littleEndian32(offset + 4) {
@@ -61,6 +64,11 @@ struct WebPHeader {
         info.frameCount = max(1, frameCount)
         info.loopCount = frameCount > 1 ? playCount : nil
     }
+
+    private static func declaredBytes(_ file: ByteReader) -> Int { (file.littleEndian32(4) ?? 0) + 8 }
+
+    /// Returns the file without the bytes behind its declared end, where programs append other files. These are no chunks.
+    static func content(of file: ByteReader) -> ByteReader { file.part(at: 0, length: declaredBytes(file)) }
 
     private mutating func read(_ chunk: ByteReader, declaredLength: Int) {
         let body = chunk.part(at: 8, length: declaredLength)
@@ -88,12 +96,12 @@ struct WebPHeader {
     }
 
     private mutating func readMetadata(_ chunk: ByteReader, body: ByteReader) {
-        // libwebp also ignores EXIF that the canvas does not announce, and a progressive decode would not wait for
-        // it behind the pixels.
+        // libwebp also ignores EXIF and profiles that the canvas does not announce, and a progressive decode would not
+        // wait for EXIF behind the pixels.
         if chunk.matches("EXIF", at: 0), declaresExif {
             info.orientation = Exif.orientation(in: body)
             hasExif = true
-        } else if chunk.matches("ICCP", at: 0) {
+        } else if chunk.matches("ICCP", at: 0), declaresProfile {
             info.colorSpace = .icc(ICCProfile.name(of: body))
             if colorProfile == nil { colorProfile = .icc(Data(body.bytes), .rgb) }
         }
@@ -107,6 +115,7 @@ struct WebPHeader {
         hasCanvas = true
         isAnimation = flags & Flag.animation != 0
         declaresExif = flags & Flag.exif != 0
+        declaresProfile = flags & Flag.profile != 0
         if flags & Flag.alpha != 0 { info.hasAlpha = true }
         info.size = PixelSize(width + 1, height + 1)
     }

@@ -23,6 +23,16 @@ import Testing
         return options
     }
 
+    /// Libraries warn about fonts that are scaled up, and ask first where the warning would go.
+    @Test(arguments: ["0 0 1 1", "0 0 4 3"]) func textThatLibrariesWarnAboutIsDrawn(_ box: String) throws {
+        let text = """
+            <svg xmlns='http://www.w3.org/2000/svg' width='1000' height='1000' viewBox='\(box)'>\
+            <text y='.8' font-size='.5'>A</text></svg>
+            """
+        try expectSame(Data(text.utf8), DecodeOptions(), "\(box)")
+        #expect(throws: Never.self) { try registry.decode(Data(text.utf8), options: isolated(DecodeOptions())) }
+    }
+
     /// Decodes in both ways and expects no difference.
     private func expectSame(_ data: Data, _ options: DecodeOptions, _ comment: Comment) throws {
         let own = Result { try registry.decode(data, options: options) }

@@ -75,6 +75,10 @@ typedef struct {
 halcyon_codec_status halcyon_jpeg_decode(const uint8_t *data, size_t size, const halcyon_jpeg_layout *layout,
                                          uint8_t *pixels, halcyon_codec_rows sink, halcyon_codec_call *call);
 
+/// Checks that the coefficients are all there, and those of a picture of 8 bits. Beyond these, decoders round, cut and overflow each in
+/// its own way. Takes the memory of a file with several scans.
+halcyon_codec_status halcyon_jpeg_check_coefficients(const uint8_t *data, size_t size, halcyon_codec_call *call);
+
 /// A JPEG that is decoded while it arrives. One thread at a time. After any status but OK, all calls fail.
 typedef struct halcyon_jpeg_stream halcyon_jpeg_stream;
 
