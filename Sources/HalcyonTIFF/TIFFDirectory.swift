@@ -108,8 +108,8 @@ struct TIFFDirectory {
 
     var hasPalette: Bool { values[.photometric] == 3 }
 
-    /// Whether the page is a smaller copy of another page.
-    var isPreview: Bool { (values[.subfile] ?? 0) & 1 != 0 }
+    /// Whether it is no page, but a smaller copy of another one, or its mask.
+    var isOfAnotherPage: Bool { (values[.subfile] ?? 0) & 5 != 0 }
 
     var colorSpace: ColorSpace {
         switch values[.photometric] {

@@ -31,7 +31,7 @@ struct TIFFHeader {
         while next != 0, seen.count < Self.maximumDirectories, seen.insert(next).inserted {
             guard let page = fields.directory(at: next) else { break }
             next = page.next
-            if page.size == first.size, page.orientation == first.orientation, !page.isPreview {
+            if page.size == first.size, page.orientation == first.orientation, !page.isOfAnotherPage {
                 pages.append(page)
             }
         }

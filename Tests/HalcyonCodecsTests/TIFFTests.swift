@@ -91,6 +91,26 @@ import Testing
         #expect(frames[0] == image.bitmap.bytes)
     }
 
+    /// The third page as a smaller copy of another one, as its mask, and as the page of a book.
+    @Test(arguments: [(1, false), (4, false), (2, true)] as [(UInt8, Bool)])
+    func copiesAndMasksAreNoPages(_ kind: UInt8, isPage: Bool) throws {
+        var file = try Fixture.read("tiff/pages.tiff")
+        func number(_ offset: Int, _ count: Int) -> Int {
+            file[offset..<offset + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        func end(_ directory: Int) -> Int { directory + 2 + 12 * number(directory, 2) }
+        let second = number(end(number(4, 4)), 4)
+        let third = number(end(second), 4)
+        // A copy of it at the end of the file, with the kind as its first entry.
+        let place = file.count
+        let entry: [UInt8] = [254, 0, 4, 0, 1, 0, 0, 0, kind, 0, 0, 0]
+        let copy = [UInt8(number(third, 2) + 1), 0] + entry + file[(third + 2)..<end(third) + 4]
+        file.replaceSubrange(
+            end(second)..<end(second) + 4, with: withUnsafeBytes(of: UInt32(place).littleEndian, Array.init))
+        file.append(contentsOf: copy)
+        #expect(try registry.decode(file).animation?.frameCount == (isPage ? 3 : 2))
+    }
+
     @Test func unsupportedBitDepthIsNamedInError() throws {
         let entries = [
             (256, 3, 1, 4), (257, 3, 1, 4), (258, 3, 1, 20), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, 8),
