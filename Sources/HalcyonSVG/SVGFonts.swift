@@ -1,3 +1,6 @@
+import Foundation
+import HalcyonImage
+
 /// The different fonts that the letters of a document may have. librsvg prepares each anew, which takes up to 5 ms: each
 /// size, also by a scale, each family, weight and language.
 struct SVGFonts {
@@ -40,5 +43,27 @@ struct SVGFonts {
         let names = [Array("font".utf8), Array("transform".utf8)]
         return style.bytes.split(separator: UInt8(ascii: ";")).map(Array.init)
             .filter { declaration in names.contains { declaration.firstRange(of: $0) != nil } }
+    }
+
+    // MARK: The time that they take
+
+    /// The time in seconds that a font takes in a small copy, 5 ms and some for chance.
+    static let secondsInCopy = 8e-3
+    private static let usualSeconds = 5e-3
+
+    /// The factor by which this machine takes longer for a font than the one that all figures are from; 1 for a faster one. It is
+    /// measured once, with 8 fonts.
+    static let slowness: Double = {
+        // The first one also finds the fonts of the system.
+        guard (try? seconds(toDraw: [10])) != nil,
+            let seconds = try? seconds(toDraw: (1...8).map { 10 + Double($0) / 7 })
+        else { return 1 }
+        return max(1, seconds / 8 / usualSeconds)
+    }()
+
+    private static func seconds(toDraw sizes: [Double]) throws -> Double {
+        let words = sizes.map { "<text y='9' font-size='\($0)'>a</text>" }.joined()
+        let handle = try SVGHandle(Data("<svg xmlns='http://www.w3.org/2000/svg'>\(words)</svg>".utf8))
+        return try SVGTime.measured(false) { _ = try handle.bitmap(of: PixelSize(9, 9), context: .uncancellable) }
     }
 }

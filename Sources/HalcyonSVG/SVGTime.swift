@@ -76,16 +76,18 @@ final class SVGTime {
     private static let textCopies = [(divisor: 64, others: 1.0), (divisor: 16, others: 0.0)]
     /// The time in seconds that any copy may take.
     private static let longestCopy = 5.0
-    /// The time in seconds that a font takes in a copy.
-    private static let secondsOfFont = 8e-3
 
     private var left = limit
     private let measure: Measure
+    private let slowness: () -> Double
 
     /// Calls `body` and returns the seconds that it took.
     typealias Measure = (_ usesThreads: Bool, _ body: () throws -> Void) throws -> Double
 
-    init(measure: @escaping Measure = SVGTime.measured) { self.measure = measure }
+    /// - Parameter slowness: returns the factor by which fonts take longer than usual.
+    init(measure: @escaping Measure = SVGTime.measured, slowness: @escaping () -> Double = { SVGFonts.slowness }) {
+        (self.measure, self.slowness) = (measure, slowness)
+    }
 
     /// Takes the time for a drawing from what is left.
     ///
@@ -130,8 +132,8 @@ final class SVGTime {
             let copy = Self.copy(of: work, divisor: divisor)
             let whole = try measure(work.hasFilters) { try draw(copy, true) }
             let others = try measure(work.hasFilters) { try draw(copy, false) }
-            let fonts = Double(work.fonts + 1) * Self.secondsOfFont + Double(work.elements) * 2e-6
-            forecast = max(0, whole - others - fonts - unknown) / work.share(of: copy)
+            let fonts = Double(work.fonts + 1) * SVGFonts.secondsInCopy + Double(work.elements) * 2e-6
+            forecast = max(0, whole - others - (fonts + unknown) * slowness()) / work.share(of: copy)
             if forecast > left { break }
         }
         return forecast

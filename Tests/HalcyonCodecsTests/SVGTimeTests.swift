@@ -16,7 +16,7 @@ import Testing
     ) throws -> (sizes: [PixelSize], spent: Double) {
         var (sizes, spent) = ([PixelSize](), 0.0)
         let clock = TrialClock()
-        try (time ?? SVGTime(measure: clock.measure)).reserve(work) { size, _ in
+        try (time ?? SVGTime(measure: clock.measure, slowness: { 1 })).reserve(work) { size, _ in
             sizes.append(size)
             let share = Double(size.width * size.height) / Double(work.size.width * work.size.height)
             let needed = seconds(share)
@@ -108,7 +108,7 @@ import Testing
             let clock = TrialClock()
             var texts = 0
             let result = Result {
-                try SVGTime(measure: clock.measure).reserve(work) { size, drawsText in
+                try SVGTime(measure: clock.measure, slowness: { 1 }).reserve(work) { size, drawsText in
                     let share = Double(size.width * size.height) / Double(2000 * 1600)
                     clock.time += 0.01 + share
                     guard drawsText else { return }
@@ -121,9 +121,29 @@ import Testing
         }
     }
 
+    /// Fonts that take ten times as long, as on small machines and in builds that check themselves, are not taken for large letters.
+    @Test(arguments: [(10.0, 0.0, false), (1.0, 0.0, true), (10.0, 4000.0, true)])
+    func fontsOfSlowMachinesAreNoLargeLetters(_ slowness: Double, _ seconds: Double, isRefused: Bool) {
+        var work = SVGWork(size: Self.canvas, elements: 20_000)
+        work.fonts = 300
+        let clock = TrialClock()
+        let result = Result {
+            try SVGTime(measure: clock.measure, slowness: { slowness }).reserve(work) { size, drawsText in
+                let share = Double(size.width * size.height) / Double(2000 * 1600)
+                clock.time += 0.01 + (drawsText ? 300 * 0.05 + seconds * share : 0)
+            }
+        }
+        #expect((try? result.get()) == nil ? isRefused : !isRefused)
+    }
+
+    /// The factor is that of this machine, in whatever state it is.
+    @Test func theSlownessOfFontsIsMeasured() {
+        #expect((1..<1000).contains(SVGFonts.slowness))
+    }
+
     @Test func drawingsInsideCountTogether() throws {
         let clock = TrialClock()
-        let time = SVGTime(measure: clock.measure)
+        let time = SVGTime(measure: clock.measure, slowness: { 1 })
         for index in 0..<6 {
             let reserve = {
                 try time.reserve(SVGWork(size: Self.canvas, elements: 5000)) { size, _ in
