@@ -252,7 +252,8 @@ struct SVGDashes {
         let width = widest.number + widest.percent / 100 * sides.most + widest.fonts * fontSize * max(1, fontGrowth)
         // Transforms may lie within each other.
         let radius = max(width / 2 * scale * enlargement, enlargement > 1 || hidesEnds ? longest : 0)
-        return 14 * min(radius, 1e9).squareRoot()
+        // No number at all, as of infinite sides and widths, counts as the largest.
+        return 14 * (radius < 1e9 ? radius : 1e9).squareRoot()
     }
 
     /// Returns the factor by which a `transform` makes outlines longer, if their dashes keep their length.

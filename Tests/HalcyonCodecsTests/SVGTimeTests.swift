@@ -232,6 +232,17 @@ import Testing
         #expect(isRefused("<path d='M0 50C1900 60 0 1900 1900 1900' stroke='red' stroke-linecap='round' \(rest)"))
     }
 
+    /// The side of a view box and the width of a line are infinite, and their quotient is no number.
+    @Test func roundEndsWithoutANumberAreRefusedOrDrawn() {
+        let line = "stroke='red' stroke-width='1e999' stroke-dasharray='1' stroke-linecap='round'"
+        let text = """
+            <svg xmlns='http://www.w3.org/2000/svg' width='99' height='99' viewBox='0 0 1e999 1e999'>\
+            <path d='M0 0L50 50' \(line)/></svg>
+            """
+        let error = #expect(throws: (any Error).self) { try registry.decode(Data(text.utf8)) }
+        #expect(error is CodecError || error is BitmapError)
+    }
+
     @Test func roundEndsOfNarrowDashesAreDrawn() {
         let path =
             "<path d='M0 0L1900 1900' stroke='red' stroke-width='3' stroke-dasharray='1 3' stroke-linecap='round'/>"
