@@ -109,9 +109,7 @@ extension JXLCoder: ImageTranscoder {
             try JPEGCoder().checkCoefficients(of: jpeg, context: context)
             let again = try Self.file(of: jpeg, effort: 0, context: context)
             guard try JXLFile(again).deliveredProfile == file.deliveredProfile,
-                haveEqualBytes(
-                    try bitmap(of: data, by: JXLCoder(), limits, context),
-                    try bitmap(of: again, by: JXLCoder(), limits, context))
+                haveEqualBytes(try bitmap(of: data, limits, context), try bitmap(of: again, limits, context))
             else { throw JXLReconstruction.invalid }
         } catch is CodecError {
             throw JXLReconstruction.invalid
@@ -128,9 +126,8 @@ extension JXLCoder: ImageTranscoder {
         }
     }
 
-    private static func bitmap(
-        of data: Data, by coder: some ImageDecoder, _ limits: DecodeLimits, _ context: WorkContext
-    ) throws -> Bitmap {
+    private static func bitmap(of data: Data, _ limits: DecodeLimits, _ context: WorkContext) throws -> Bitmap {
+        let coder = JXLCoder()
         let plan = try DecodePlan(
             info: try coder.probe(data), options: DecodeOptions(limits: limits), decoder: coder)
         return try coder.decode(data, plan: plan, context: context)

@@ -239,12 +239,15 @@ struct SVGDashes {
         hasFixedLines ? styledScale * max(1, Double(Bitmap.maximumSide) / sides.least) : 1
     }
 
+    /// Whether dashes may have ends that are half circles.
+    var mayHaveRoundEnds: Bool { dashes != nil && (hasRoundEnds || hidesEnds) }
+
     /// Returns the number of points that both ends of a dash have, 0 if they are straight. Cairo draws half a circle with as many as
     /// keep it within a tenth of a pixel, 7 times the square root of its radius.
     ///
     /// - Parameter natural: the size of the document without a view box.
     func points(natural: (width: Double, height: Double), size: PixelSize) -> Double {
-        guard dashes != nil, hasRoundEnds || hidesEnds else { return 0 }
+        guard mayHaveRoundEnds else { return 0 }
         let longest = Double(max(size.width, size.height))
         let scale =
             smallestBox.map { longest / $0 }

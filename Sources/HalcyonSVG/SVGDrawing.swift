@@ -114,7 +114,7 @@ struct SVGDrawing {
         let handle = try SVGHandle(bytes)
         var withoutText: SVGHandle?
         var work = SVGWork(document, cost, size: size)
-        if document.dashes.shortest != nil {
+        if document.dashes.mayHaveRoundEnds {
             work.dashPoints = document.dashPoints(natural: try handle.naturalSize(), size: size)
         }
         try time.reserve(work) { copy, drawsText in
@@ -152,7 +152,7 @@ extension SVGDrawing {
     func workingBytes(size: PixelSize) -> Int {
         let text = document.longestText.adding(document.textReferences, times: document.letters)
         let dashes = document.elements.reduce(0) { max($0, document.dashes(of: $1)) }
-        let natural = document.dashes.shortest == nil ? nil : try? naturalSize()
+        let natural = document.dashes.mayHaveRoundEnds ? try? naturalSize() : nil
         let points = natural.map { min(dashes * document.dashes.points(natural: $0, size: size), 1e12) } ?? 0
         let own = 0.adding(document.elements.count, times: 2 << 10).adding(text, times: 7 << 10)
             .adding(Int(dashes), times: SVGDashes.dashBytes).adding(Int(points), times: SVGDashes.pointBytes).adding(

@@ -68,7 +68,7 @@ package struct JPEGHeader {
 
     private var colorSpace: ColorSpace {
         // Further parts may follow for as long as not all of the header is there.
-        if profile.data != nil || !isWhole && !profile.isEmpty { return .icc(profile.name) }
+        if profile.isWhole || !isWhole && !profile.isEmpty { return .icc(profile.name) }
         switch componentCount {
         case 1: return .gray
         case 4: return .cmyk
@@ -187,6 +187,8 @@ struct JPEGProfile {
     private var isInvalid = false
 
     var isEmpty: Bool { parts.isEmpty || isInvalid }
+    /// Whether all parts are there. Their numbers are within the count and each is different.
+    var isWhole: Bool { parts.count == count && !isInvalid }
 
     /// Adds the contents of an APP2 segment: a name of 12 bytes, the number of this part, the number of parts, and
     /// the part.
@@ -202,7 +204,7 @@ struct JPEGProfile {
 
     /// The whole profile; nil if a part is missing.
     var data: Data? {
-        guard let count, !isInvalid, parts.count == count else { return nil }
+        guard isWhole, let count else { return nil }
         var whole = Data()
         for number in 1...count {
             guard let part = parts[number] else { return nil }
