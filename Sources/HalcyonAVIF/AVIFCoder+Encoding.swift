@@ -8,6 +8,9 @@ import HalcyonSystem
 extension AVIFCoder: ImageEncoder {
     /// The speed on libavif's scale from 0 (slow) to 10.
     private static let speed: Int32 = 7
+    /// The highest speed of a sequence. Those above are libaom's real-time mode, which ends the process at 7 if there is alpha, and
+    /// leaves out changes at all of them: where patterns take turns, where nothing may be lost, and at 9 in more (libaom 3.6).
+    private static let sequenceSpeed: Int32 = 6
     private static let maximumSide = 65_536
 
     package func isLossy(_ format: ImageFormat, options: EncodeOptions) -> Bool { !options.isLossless }
@@ -47,14 +50,16 @@ extension AVIFCoder: ImageEncoder {
         guard size.width <= maximumSide, size.height <= maximumSide,
             size.width * size.height <= Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         else { throw failed("\(size) is more than it can hold") }
-        let isFull = try options.isLossless || options.checkedQuality(for: .avif) >= 0.9
-        let target = avifImageCreate(
-            UInt32(size.width), UInt32(size.height), bits, isFull ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
+        _ = try options.checkedQuality(for: .avif)
+        let format = hasFullColor(options) ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420
+        let target = avifImageCreate(UInt32(size.width), UInt32(size.height), bits, format)
         guard let target else { throw BitmapError.outOfMemory(bytes: size.bitmapBytes) }
         defer { avifImageDestroy(target) }
         describe(&target.pointee, options: options)
         return try body(target)
     }
+
+    private static func hasFullColor(_ options: EncodeOptions) -> Bool { options.isLossless || options.quality >= 0.9 }
 
     static func describe(_ image: inout avifImage, options: EncodeOptions) {
         image.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
@@ -87,7 +92,8 @@ extension AVIFCoder: ImageEncoder {
 
     /// Writes a file by what `body` gives to an encoder.
     static func write(
-        options: EncodeOptions, _ body: (UnsafeMutablePointer<avifEncoder>, inout avifRWData) throws -> Void
+        options: EncodeOptions, isSequence: Bool = false,
+        _ body: (UnsafeMutablePointer<avifEncoder>, inout avifRWData) throws -> Void
     ) throws -> Data {
         guard let encoder = avifEncoderCreate() else { throw BitmapError.outOfMemory(bytes: 0) }
         defer { avifEncoderDestroy(encoder) }
@@ -95,7 +101,8 @@ extension AVIFCoder: ImageEncoder {
         let quality = options.isLossless ? 1 : try options.checkedQuality(for: .avif)
         let quantizer = Int32(((1 - quality) * worst).rounded())
         encoder.pointee.maxThreads = 1
-        encoder.pointee.speed = options.effortLevel(10).map { Int32(10 - $0) } ?? speed
+        let speed = options.effortLevel(10).map { Int32(10 - $0) } ?? speed
+        encoder.pointee.speed = isSequence ? min(speed, sequenceSpeed) : speed
         encoder.pointee.minQuantizer = quantizer
         encoder.pointee.maxQuantizer = quantizer
         // Errors in alpha show at every edge and cost little to avoid.
@@ -121,21 +128,23 @@ extension AVIFCoder: AnimatedImageEncoder {
     /// The most frames from one key frame to the next: a jump decodes as many.
     private static let keyframeInterval: Int32 = 30
 
-    /// Returns the memory of a frame as it is converted and of the eight frames that AV1 may refer to, with alpha, twice: libavif
-    /// copies them to its encoder.
+    /// Returns the memory of the frames that libaom looks at before it writes the first of them, up to 35, and of those that it refers
+    /// to, with alpha, as measured at the lower speeds.
     package func workingBytes(for animation: AnimatedImage, options: EncodeOptions) -> Int {
-        0.adding(20, times: animation.size.bitmapBytes)
+        let base = options.effortLevel(10) ?? 0 < 8 ? 40 << 20 : 64 << 20
+        return base.adding(Self.hasFullColor(options) ? 190 : 140, times: animation.size.bitmapBytes)
     }
 
     /// Writes a sequence, lossy by quality or lossless, whose durations are rounded to milliseconds, and are 49 days at most.
     ///
-    /// libavif 0.11 writes no number of loops: the sequence plays for ever, whatever the animation's number is.
+    /// libavif 0.11 writes no number of loops: the sequence plays for ever, whatever the animation's number is. Efforts below 0.4 are
+    /// those of 0.4. libaom writes up to 35 frames at the end, where the encode cannot be cancelled.
     package func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
     ) throws -> Data {
         let isOpaque = try animation.isOpaque(context)
-        return try Self.write(options: options) { encoder, output in
+        return try Self.write(options: options, isSequence: animation.frameCount > 1) { encoder, output in
             encoder.pointee.timescale = 1000
             encoder.pointee.keyframeInterval = Self.keyframeInterval
             var written = 0
@@ -144,11 +153,7 @@ extension AVIFCoder: AnimatedImageEncoder {
                 try Self.withTarget(frame.size, options: options) { target in
                     // All frames have alpha, or none has.
                     try Self.convert(frame, isOpaque: isOpaque, into: target)
-                    let flags =
-                        animation.frameCount == 1
-                        ? AVIF_ADD_IMAGE_FLAG_SINGLE
-                        // libaom 3.6 loses the second frame's changes if it is to refer to the first one without a loss.
-                        : options.isLossless ? AVIF_ADD_IMAGE_FLAG_FORCE_KEYFRAME : AVIF_ADD_IMAGE_FLAG_NONE
+                    let flags = animation.frameCount == 1 ? AVIF_ADD_IMAGE_FLAG_SINGLE : AVIF_ADD_IMAGE_FLAG_NONE
                     try Self.check(
                         avifEncoderAddImage(encoder, target, UInt64(UInt32(clamping: end - written)), flags.rawValue))
                 }

@@ -97,8 +97,9 @@ final class JXLDecoder {
                 hasEncoding = isDescribed(&encoding)
             }
         }
+        // The code points of other formats take the curve of BT.709 for that of sRGB. libjxl does not.
         profile =
-            hasEncoding
+            hasEncoding && encoding.transfer_function != JXL_TRANSFER_FUNCTION_709
             ? Self.profile(of: encoding, peak: peak)
             : icc(JXL_COLOR_PROFILE_TARGET_DATA).map { .icc($0, Self.model(of: $0)) }
     }

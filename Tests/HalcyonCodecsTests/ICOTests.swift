@@ -90,6 +90,25 @@ import Testing
         #expect(try color(decode(icon([square(8, Self.green)], lengths: [0: 1 << 30]))) == Self.green)
     }
 
+    /// The largest picture is there: browsers show it.
+    @Test func anEntryBeyondTheEndOfASmallerPictureIsLeftOut() throws {
+        for pictures in [
+            [square(32, Self.red), square(8, Self.green)], [square(8, Self.green), square(32, Self.red)],
+        ] {
+            let small = pictures[0].count < pictures[1].count ? 0 : 1
+            let data = icon(pictures, places: [small: 1 << 20])
+            #expect(try color(decode(data)) == Self.red)
+            #expect(try color(decode(data, to: 8)) == Self.red)
+        }
+        let cut = icon([square(32, Self.red), square(8, Self.green)])
+        #expect(try color(decode(cut.dropLast(square(8, Self.green).count - 20))) == Self.red)
+        // A side of 0 may be any from 256 on.
+        var unknown = icon([square(32, Self.red), square(8, Self.green)], places: [1: 1 << 20])
+        unknown[6 + 16] = 0
+        #expect(throws: CodecError.damaged(.ico, reason: "the file was cut off")) { try decode(unknown) }
+        #expect(throws: CodecError.damaged(.ico, reason: "the file was cut off")) { try decode(cut.prefix(30)) }
+    }
+
     @Test func picturesMayShareTheirBytes() throws {
         let data = icon([square(8, Self.green), Data()], places: [1: 38], lengths: [1: square(8, Self.green).count])
         #expect(try color(decode(data)) == Self.green)

@@ -20,10 +20,28 @@ struct ICODirectory {
     private static let mostEntries = 256
     let entries: [Entry]
 
-    /// - Throws: `CodecError.damaged` if no entry has a picture, or if one begins behind the end of the file.
+    /// Reads the entries. Those that cannot be read, or whose pictures are behind the end of the file, are left out.
+    ///
+    /// - Throws: `CodecError.damaged` if no entry has a picture, and for a file that is cut off: one that misses a picture which is as
+    ///   large, by the directory, as the largest one that it has.
     init(_ reader: ByteReader) throws {
         let count = min(reader.littleEndian16(4) ?? 0, Self.mostEntries)
-        entries = try (0..<count).compactMap { try Self.entry(reader, at: 6 + 16 * $0) }
+        var missing = 0
+        entries = try (0..<count).compactMap { index in
+            let offset = 6 + 16 * index
+            do {
+                return try Self.entry(reader, at: offset)
+            } catch {
+                guard let width = reader.byte(offset), let height = reader.byte(offset + 1), reader.count >= offset + 16
+                else { throw error }
+                // A side of 0 stands for 256 and for all that no byte can say.
+                missing = max(missing, width * height == 0 ? .max : width * height)
+                return nil
+            }
+        }
+        if missing > 0, entries.allSatisfy({ $0.size.area ?? .max <= missing }) {
+            throw Self.damaged("the file was cut off")
+        }
         guard !entries.isEmpty else { throw Self.damaged("none of its \(count) entries is a picture that is read") }
     }
 

@@ -10,7 +10,11 @@ extension ServerConfiguration.Cache {
         var configuration = try Self.address(redis)
         configuration.prefix = redisPrefix
         configuration.lookupTimeout = redisTimeout
-        configuration.leaseDuration = redisLease
+        if let redisPatience {
+            (configuration.lookupTimeout, configuration.connectTimeout) = (redisPatience, redisPatience)
+            (configuration.writeTimeout, configuration.claimWait) = (redisPatience, redisPatience)
+            configuration.leaseDuration = redisPatience
+        }
         return configuration
     }
 

@@ -159,8 +159,9 @@ public struct ServerConfiguration: Sendable {
         public var redisPrefix = "halcyon"
         /// The time after which a look-up there gives up, 50 ms by default.
         public var redisTimeout = Duration.milliseconds(50)
-        /// The time after which the claim of a process that has died ends. One that stands still for longer has its work done twice.
-        var redisLease = Duration.seconds(2)
+        /// The time of each of its limits, also of `redisTimeout`; nil, the default, leaves each what it is. A process that stands still
+        /// for longer than those has its work done twice.
+        var redisPatience: Duration?
     }
 
     /// The admission of work (`queue`).
