@@ -84,7 +84,7 @@ final class JXLEncoder {
     }
 
     /// Returns the distance of a quality from 0 to 1 by the curve of libjxl's own tool, which follows that of libjpeg; 15, the most,
-    /// below 0.15.
+    /// below 0.08.
     static func distance(_ quality: Double) -> Float {
         let percent = quality * 100
         let distance = percent >= 30 ? 0.1 + (100 - percent) * 0.09 : 6.4 + pow(2.5, (30 - percent) / 5) / 6.25
@@ -117,8 +117,9 @@ final class JXLEncoder {
         try check(JxlEncoderAddImageFrame(settings, &format, memory, count * (isOpaque ? 3 : 4)))
     }
 
-    /// Adds a frame of an animation, of which the part is written that differs from the frame before.
+    /// Adds a frame of an animation.
     ///
+    /// - Parameter former: the frame before, of which only what differs is written; nil writes all of it.
     /// - Throws: `CodecError.encodingFailed`, `BitmapError.outOfMemory`.
     func add(_ frame: Bitmap, after former: Bitmap?, isOpaque: Bool, milliseconds: Int) throws {
         var header = JxlFrameHeader()
@@ -127,8 +128,6 @@ final class JXLEncoder {
         header.layer_info.save_as_reference = 1
         var part = frame
         if let former {
-            // The last frame is marked as such, so that the ones before it are written once another one comes.
-            try drain()
             let rect =
                 FrameDifference.rect(from: former, to: frame)
                 ?? PixelRect(x: 0, y: 0, width: 1, height: 1)
@@ -169,7 +168,7 @@ final class JXLEncoder {
     }
 
     /// Takes what has been written.
-    private func drain() throws {
+    fileprivate func drain() throws {
         var part = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let (status, count) = part.withUnsafeMutableBufferPointer { buffer in
@@ -237,8 +236,10 @@ extension JXLCoder: AnimatedImageEncoder {
         0.adding(24, times: animation.size.bitmapBytes)
     }
 
-    /// Writes the parts of the frames that change, lossy by quality or lossless. Durations are rounded to milliseconds, and are 49 days at
-    /// most.
+    /// Writes the frames, lossy by quality, or the parts of them that change, losslessly. Durations are rounded to milliseconds, and are
+    /// 49 days at most.
+    ///
+    /// Of a part that is lossy, libjxl 0.7 writes what memory held before, at low quality, and ends the process at the highest effort.
     package func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext
@@ -253,8 +254,10 @@ extension JXLCoder: AnimatedImageEncoder {
         let longest = Int(UInt32.max) - 1
         for (index, end) in animation.endsInMilliseconds(shortest: 1, longest: longest).enumerated() {
             let frame = try animation.frame(at: index, context: context)
+            // The last frame is marked as such, so that the ones before it are written once another one comes.
+            if index > 0 { try encoder.drain() }
             try encoder.add(frame, after: former, isOpaque: isOpaque, milliseconds: end - written)
-            (written, former) = (end, frame)
+            (written, former) = (end, options.isLossless ? frame : nil)
             try context.checkCancellation()
         }
         return try encoder.finish()

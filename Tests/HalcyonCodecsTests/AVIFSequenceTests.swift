@@ -41,38 +41,6 @@ import Testing
         }
     }
 
-    /// Pictures of moving alpha and of patterns that take turns, which encoders for calls take for still ones.
-    private func lively(_ count: Int, width: Int, height: Int) throws -> Image {
-        let frames = try (0..<count).map { number -> (image: Image, duration: Duration) in
-            var pixels = [UInt8](repeating: 255, count: width * height * 4)
-            for (y, x) in (0..<height).flatMap({ y in (0..<width).map { (y, $0) } }) {
-                let at = (y * width + x) * 4
-                let isLit = (x / 16 + y / 16 + number) % 2 == 0
-                for channel in 0..<3 { pixels[at + channel] = isLit ? 220 : 30 }
-                let distance = abs(x - (width / 4 + number * width / 9) % width) + abs(y - height / 2)
-                pixels[at + 3] = distance < width / 4 ? 255 : 100
-            }
-            return (try Image(width: width, height: height, pixels: pixels, layout: .rgba), .milliseconds(50))
-        }
-        var info = frames[0].image.info
-        (info.frameCount, info.loopCount, info.hasAlpha) = (count, 0, true)
-        return Image(bitmap: frames[0].image.bitmap, info: info, animation: try AnimatedImage(frames: frames))
-    }
-
-    /// libaom's mode for calls ends the process at one effort, and leaves changes out at others.
-    @Test(arguments: [nil] + (0...10).map { Double($0) / 10 }, [0.5, 0.97, 0.98, 1])
-    func everyEffortKeepsAllChanges(_ effort: Double?, quality: Double) throws {
-        let image = try lively(4, width: 64, height: 48)
-        let options = EncodeOptions(quality: quality, effort: effort)
-        let read = try registry.decode(registry.encode(image, as: .avif, options: options))
-        let (own, other) = (try #require(image.animation), try #require(read.animation))
-        for index in 0..<4 {
-            let (first, second) = (try own.frame(at: index), try other.frame(at: index))
-            let difference = try #require(zip(first.bytes, second.bytes).map { abs(Int($0) - Int($1)) }.max())
-            #expect(difference < (quality < 0.9 ? 90 : 24), "frame \(index)")
-        }
-    }
-
     /// The frames count, not the header of the file that they came from.
     @Test func alphaOfFramesIsKeptWhateverTheHeaderSays() throws {
         var image = try animation(3, isOpaque: false)
