@@ -17,7 +17,7 @@ struct DecodeResourceTests {
     /// The endings of raw files, each of another camera.
     private static let rawEndings = ["dng", "cr2", "cr3", "nef", "arw", "pef", "orf", "rw2", "raf"]
 
-    /// Those of the formats that the loaders of the system decode, in a worker.
+    /// The endings of the formats that the loaders of the system decode, in a worker.
     private static let loaderEndings = ["pnm", "pbm", "pgm", "ppm", "tga", "xpm", "xbm", "icns", "ani", "jp2"]
 
     private static func files(_ format: String) throws -> [String] {
