@@ -285,7 +285,7 @@ let package = Package(
             swiftSettings: strict),
         // Started by the tests of hostile files, for their memory and time, and since a file may end it.
         .executableTarget(
-            name: "HostileDecode", dependencies: halcyon + moreFormats + ["TestSupport", "CZlib"],
+            name: "HostileDecode", dependencies: halcyon + moreFormats + loaderFormats + ["TestSupport", "CZlib"],
             path: "Tests/HostileDecode",
             swiftSettings: strict),
         // Started by the tests of isolated decoding, as a worker whose coder attacks and as one that lies.
@@ -349,7 +349,9 @@ let package = Package(
             testTarget("HalcyonGalleryTests", halcyon + ["TestSupport", "HalcyonGallery"]),
             testTarget("HalcyonToolTests", halcyon + ["HalcyonTool", "HalcyonTesting", "TestSupport"]),
             // Not `FailingCalls`, whose calls that fail would stand in the place of the C library's in the tests' program.
-            testTarget("ResilienceTests", halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "CZlib"]),
+            testTarget(
+                "ResilienceTests",
+                halcyon + ["TestSupport", "EndingProgram", "HostileDecode", "HalcyonDecodeWorker", "CZlib"]),
             // The snippets of the documents are users' code.
             testTarget(
                 "SnippetTests",

@@ -46,7 +46,9 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "BenchSupport", swiftSettings: strict),
         .executableTarget(
-            name: "HalcyonMemory", dependencies: halcyon + ["BenchSupport"], swiftSettings: strict),
+            name: "HalcyonMemory",
+            dependencies: halcyon + ["BenchSupport", .product(name: "HalcyonGdkPixbuf", package: "halcyon")],
+            swiftSettings: strict),
         .executableTarget(
             name: "HalcyonIsolation", dependencies: halcyon + [.product(name: "HalcyonGTK", package: "halcyon")],
             swiftSettings: strict),

@@ -11,8 +11,8 @@ let package = Package(
         .executableTarget(
             name: "HalcyonFuzz",
             dependencies: [
-                "Halcyon", "HalcyonAVIF", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW", "HalcyonTIFF",
-                "HalcyonSVG", "HalcyonTesting",
+                "Halcyon", "HalcyonAVIF", "HalcyonGdkPixbuf", "HalcyonHEIC", "HalcyonJPEGXL", "HalcyonRAW",
+                "HalcyonTIFF", "HalcyonSVG", "HalcyonTesting",
             ].map {
                 .product(name: $0, package: "halcyon")
             },

@@ -21,7 +21,7 @@ package struct AVIFCoder: ISOImageDecoder {
             let items = try ISOItems(ByteReader(bytes), format: .avif)
             try items.check()
             var info = try AVIFFile.read(bytes) { $0.info }
-            if info.isAnimated { info.loopCount = AVIFLoops.count(ByteReader(bytes)) }
+            if info.isAnimated { info.loopCount = AVIFMovie(ByteReader(bytes)).loopCount }
             info.hasGainMap = items.hasGainMap
             return info
         }
@@ -43,8 +43,11 @@ package struct AVIFCoder: ISOImageDecoder {
     /// The memory of the decoder's planes at up to 16 bits, including one for alpha, and of a reference frame's
     /// planes; above 8 bits that of RGBA words and their conversion, and of a picture that is cropped.
     package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
-        let decoded = data.read { try? ISOItems($0, format: .avif).decodedBytes(of: nativeSize) }
-        let pixels = (decoded ?? nativeSize.bitmapBytes) / 4
+        let (decoded, items) =
+            data.read { file in
+                (try? ISOItems(file, format: .avif)).map { ($0.decodedBytes(of: nativeSize), $0.namedCount) }
+            } ?? (nativeSize.bitmapBytes, 0)
+        let pixels = decoded / 4
         let isDeep = info.bitsPerChannel > 8
         let planes = (info.hasAlpha ? 4 : 3) * (isDeep ? 2 : 1) * 2
         let (isCropped, profile) =
@@ -56,7 +59,7 @@ package struct AVIFCoder: ISOImageDecoder {
         // A sequence refers to eight frames, and its file is copied.
         let sequence = info.isAnimated ? 0.adding(planes * 4, times: pixels).adding(1, times: data.count) : 0
         return sequence.adding(planes + (isDeep ? 8 : 0) + (isCropped ? 4 : 0), times: pixels)
-            .adding(1, times: profile?.workingBytes ?? 0).adding(1, times: copied)
+            .adding(1, times: profile?.workingBytes ?? 0).adding(1, times: copied).adding(2048, times: items)
     }
 
     package func decode(_ data: Data, plan: DecodePlan, context: WorkContext) throws -> Bitmap {

@@ -7,7 +7,7 @@ import HalcyonImage
 struct AVIFFile {
     let decoder: UnsafeMutablePointer<avifDecoder>
     let image: UnsafeMutablePointer<avifImage>
-    private let bytes: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
 
     /// Parses the bytes with libavif, and keeps the decoder while `body` runs.
     ///
@@ -21,6 +21,7 @@ struct AVIFFile {
         // libavif skips bytes that are not a box, and would find boxes behind them that have not been checked.
         let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(ISOImageHeader(ByteReader(bytes)).byteCount))
         try ISOItemReferences(ByteReader(bytes)).check(.avif, sourcesMustBeImages: false)
+        try AVIFMovie(ByteReader(bytes)).check()
         guard let file = AVIFCellAlpha.file(adding: ByteReader(bytes)) else {
             return try parse(bytes, size: size, body)
         }

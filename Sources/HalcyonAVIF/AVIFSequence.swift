@@ -36,9 +36,7 @@ final class AVIFSequence: FrameReader {
         (size, samples, crop, deepProfile, frames) = try data.withUnsafeBytes { bytes in
             try AVIFFile.read(bytes) { file in
                 let rect = PixelRect(x: 0, y: 0, width: info.storedSize.width, height: info.storedSize.height)
-                let frames = try (0..<max(1, file.frameCount)).map { index in
-                    AnimationFrame(rect: rect, duration: try file.duration(of: index), blend: .replace)
-                }
+                let frames = try file.durations.map { AnimationFrame(rect: rect, duration: $0, blend: .replace) }
                 return (file.codedSize, file.samples, file.crop, file.isDeep ? file.colorProfile : nil, frames)
             }
         }
@@ -103,6 +101,7 @@ final class AVIFStream {
         }
         (self.decoder, bytes) = (decoder, UnsafeMutableRawBufferPointer(start: copy, count: count))
         data.prefix(count).withUnsafeBytes { bytes.copyMemory(from: $0) }
+        AVIFMovie.shortenTimes(in: bytes)
         AVIFFile.configure(&decoder.pointee, size: size)
         try AVIFFile.check(avifDecoderSetIOMemory(decoder, copy.assumingMemoryBound(to: UInt8.self), count))
         try AVIFFile.check(avifDecoderParse(decoder))
@@ -121,48 +120,14 @@ extension AVIFFile {
     /// The number of frames; 1 for a still image.
     var frameCount: Int { Int(decoder.pointee.imageCount) }
 
-    /// The duration of a frame.
+    /// The duration of each frame.
     ///
     /// - Throws: `CodecError.damaged`.
-    func duration(of index: Int) throws -> Duration {
-        guard frameCount > 1 else { return .zero }
-        var timing = avifImageTiming()
-        try Self.check(avifDecoderNthImageTiming(decoder, UInt32(index), &timing))
-        guard timing.timescale > 0 else { return .zero }
-        // A day is more than any frame is shown for.
-        let (seconds, rest) = timing.durationInTimescales.quotientAndRemainder(dividingBy: timing.timescale)
-        guard seconds < 86_400 else { return .seconds(86_400) }
-        let nanoseconds = timing.timescale.dividingFullWidth(rest.multipliedFullWidth(by: 1_000_000_000)).quotient
-        return .seconds(Int64(seconds)) + .nanoseconds(Int64(nanoseconds))
-    }
-}
-
-/// The number of times that a sequence plays, by its edit list, as libavif 1.0 and browsers read it.
-enum AVIFLoops {
-    /// Returns 0 for ever, which is also for a sequence without an edit list.
-    static func count(_ file: ByteReader) -> Int {
-        guard let movie = child("moov", of: ISOBox.ofFile(file)),
-            let track = child("trak", of: ISOBox.all(in: movie.body)),
-            let edits = child("edts", of: ISOBox.all(in: track.body)),
-            let list = child("elst", of: ISOBox.all(in: edits.body))?.body,
-            let header = child("tkhd", of: ISOBox.all(in: track.body))?.body,
-            let version = list.byte(0), let flags = list.byte(3)
-        else { return 0 }
-        guard flags & 1 == 1 else { return 1 }
-        guard list.bigEndian32(4) == 1 else { return 0 }
-        let segment = version == 1 ? long(list, 8) : list.bigEndian32(8)
-        let isLong = header.byte(0) == 1
-        let whole = isLong ? long(header, 28) : header.bigEndian32(20)
-        guard let segment, let whole, segment > 0, whole < (isLong ? Int.max : Int(UInt32.max)) else { return 0 }
-        return min(whole / segment + (whole % segment > 0 ? 1 : 0), 65_535)
-    }
-
-    private static func child(_ name: StaticString, of boxes: some Sequence<ISOBox>) -> ISOBox? {
-        boxes.first { $0.isNamed(name) }
-    }
-
-    private static func long(_ reader: ByteReader, _ offset: Int) -> Int? {
-        guard let high = reader.bigEndian32(offset), let low = reader.bigEndian32(offset + 4) else { return nil }
-        return high > Int(Int32.max) ? .max : high << 32 | low
+    var durations: [Duration] {
+        get throws {
+            guard frameCount > 1 else { return [.zero] }
+            return try AVIFMovie(ByteReader(bytes))
+                .durations(of: frameCount, ticksPerSecond: decoder.pointee.timescale)
+        }
     }
 }

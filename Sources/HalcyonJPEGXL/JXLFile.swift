@@ -93,11 +93,14 @@ struct JXLFile {
         return info
     }
 
-    /// The largest picture that libjxl unpacks, and the pixels of all of them. A frame that is shown counts as the canvas.
+    /// The largest picture that libjxl unpacks, and the pixels of all of them. A frame that is drawn counts as the canvas at least,
+    /// of which libjxl goes through every pixel, and one that is shown as no more.
     var extent: CodedExtent {
         var extent = CodedExtent(info)
-        for frame in frames where !frame.header.isShown || frame.header.size != header.size {
-            extent.add(frame.header.size, pixels: frame.header.isShown ? 0 : nil)
+        let canvas = header.size.area ?? .max
+        for frame in frames.lazy.map(\.header) where !frame.isShown || frame.size != header.size {
+            let pixels = frame.isDrawn ? max(canvas, frame.size.area ?? .max) : nil
+            extent.add(frame.size, pixels: frame.isShown ? 0 : pixels)
         }
         return extent
     }

@@ -57,6 +57,9 @@ struct JXLFrameHeader {
     /// Whether pixels are smoothed with their neighbours.
     private var isFiltered = true
 
+    /// Whether it is drawn on the canvas, all of which is kept then for other frames.
+    var isDrawn: Bool { kind == .regular || kind == .skipProgressive }
+
     /// Whether it is shown for a time, or ends the image.
     var isShown: Bool { isLast || duration > 0 }
 

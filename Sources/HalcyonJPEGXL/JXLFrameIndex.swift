@@ -12,8 +12,8 @@ struct JXLFrameIndex {
         var bodyStart: Int { bytes.lowerBound + header.headerBytes }
     }
 
-    /// More frames than an image has, hidden ones included.
-    private static let maximumFrames = 100_000
+    /// More frames than an image has, hidden ones included. Each takes 200 bytes here, and six of the file.
+    private static let maximumFrames = 16_384
 
     private(set) var frames: [Frame] = []
     /// The offset of the next frame, up to which headers have been read and checked.
@@ -61,8 +61,10 @@ struct JXLFrameIndex {
         let canvas = image.size.area ?? .max
         // Frames that are blended, and pixels of more than 8 bits, are kept as floating point before they are rounded.
         let isWhole = image.isDeep || isBlended
+        // Measured with libjxl 0.7: where a frame takes the place of another one, up to 5.5 bytes a pixel more.
+        let replacing = isBlended && !keptPixels.isEmpty ? 8 : 0
         return keptPixels.values.reduce(frameBytes) { $0.adding(channels * 4, times: $1) }
-            .adding(isWhole ? channels * 4 : 0, times: canvas).adding(image.isDeep ? 8 : 0, times: canvas)
+            .adding(isWhole ? channels * 4 : 0, times: canvas).adding((image.isDeep ? 8 : 0) + replacing, times: canvas)
             .adding(image.isInk ? 1 : 0, times: canvas).adding(1, times: 2 << 20)
     }
 
@@ -89,10 +91,11 @@ struct JXLFrameIndex {
     private mutating func append(_ frame: Frame) {
         frames.append(frame)
         let (header, pixels) = (frame.header, frame.header.size.area ?? .max)
+        let kept = max(pixels, header.isDrawn ? image.size.area ?? .max : 0)
         let channels = 3 + image.extraChannels.count
         let bytes = header.channelBytes(hasExtraChannels: !image.extraChannels.isEmpty)
         frameBytes = max(frameBytes, 0.adding(channels * bytes, times: pixels))
-        if let slot = header.slot { keptPixels[slot] = max(keptPixels[slot] ?? 0, pixels) }
+        if let slot = header.slot { keptPixels[slot] = max(keptPixels[slot] ?? 0, kept) }
         if !header.replacesAll { isBlended = true }
         if !header.comesInTurn { unordered.append(frame.bytes) }
     }

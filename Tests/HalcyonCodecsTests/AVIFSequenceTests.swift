@@ -66,6 +66,26 @@ import Testing
         #expect(info.loopCount == 0)
     }
 
+    /// libavif looks for the duration of each frame from the first one on.
+    @Test(.timeLimit(.minutes(1)), arguments: ["9999-durations", "9999-no-durations"])
+    func thousandsOfDurationsTakeNoTime(_ name: String) throws {
+        let bomb = try #require(Bomb.all.first { $0.name == "sequence-\(name).avif" })
+        let animation = try #require(try registry.decode(bomb.data()).animation)
+        let expected: [Duration] = (0..<9_999).map { .milliseconds(name == "9999-durations" ? 20 + $0 % 2 * 10 : 40) }
+        #expect(animation.durations == expected)
+    }
+
+    /// For each small box of a track, and for each item, libavif keeps a kilobyte or more.
+    @Test(arguments: [
+        ("100000-tracks", "parts"), ("100000-headers", "parts"), ("100000-formats", "parts"),
+        ("100000-properties", "parts"), ("60000-items", "parts"), ("empty-extents", "repeats"),
+    ])
+    func listsInTracksAreLimited(_ name: String, _ reason: String) throws {
+        let bomb = try #require(Bomb.all.first { $0.name == "sequence-\(name).avif" })
+        let error = try #require(#expect(throws: CodecError.self) { try registry.probe(bomb.data()) })
+        #expect(error.code == "damagedImage" && "\(error)".contains(reason), "\(error)")
+    }
+
     @Test func theFirstFrameAloneIsAStill() throws {
         let data = try Fixture.read("sequence/opaque.avif")
         let image = try registry.decode(data, options: DecodeOptions(firstFrameOnly: true))
@@ -91,7 +111,7 @@ import Testing
             let list = box("elst", [0, 0, 0, flags] + big(entries) + big(segment) + big(0) + big(0x10000))
             let header = box("tkhd", [UInt8](repeating: 0, count: 20) + big(whole) + [UInt8](repeating: 0, count: 60))
             let file = box("moov", box("trak", header + box("edts", list)))
-            return file.withUnsafeBytes { AVIFLoops.count(ByteReader($0)) }
+            return file.withUnsafeBytes { AVIFMovie(ByteReader($0)).loopCount }
         }
         #expect(count(flags: 0, segment: 100, whole: 100) == 1)
         // Without the flag, the sequence plays once, whatever the list is.
@@ -103,7 +123,7 @@ import Testing
         #expect(count(flags: 1, segment: 100, whole: .max) == 0)
         #expect(count(flags: 1, segment: 0, whole: 100) == 0)
         #expect(count(flags: 1, segment: 1, whole: .max - 1) == 65_535)
-        #expect(box("moov", []).withUnsafeBytes { AVIFLoops.count(ByteReader($0)) } == 0)
+        #expect(box("moov", []).withUnsafeBytes { AVIFMovie(ByteReader($0)).loopCount } == 0)
     }
 
     @Test func aDamagedFrameIsAnErrorAndNotTheLast() throws {

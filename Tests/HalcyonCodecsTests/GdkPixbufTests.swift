@@ -57,6 +57,50 @@ import Testing
         }
     }
 
+    @Test(arguments: fixtures)
+    func aRegionIsACutOfTheWhole(_ fixture: Fixture) throws {
+        let data = try fixture.data()
+        let whole = try registry.decode(data, options: Self.options).bitmap
+        var options = Self.options
+        for region in [
+            PixelRect(x: 0, y: 0, width: 1, height: 1), PixelRect(x: 0, y: 0, width: fixture.width, height: 1),
+            PixelRect(x: fixture.width / 3, y: fixture.height / 4, width: 9, height: 7),
+            PixelRect(x: fixture.width - 1, y: fixture.height - 1, width: 40, height: 40),
+        ] {
+            options.region = region
+            let part = try registry.decode(data, options: options)
+            let expected = try whole.cropped(to: #require(region.clamped(to: whole.size)))
+            #expect(part.info.size == whole.size && part.size == expected.size)
+            #expect(part.bitmap.bytes == expected.bytes, "\(region)")
+        }
+        options.region = PixelRect(x: fixture.width, y: 0, width: 1, height: 1)
+        #expect(throws: BitmapError.self) { try registry.decode(data, options: options) }
+    }
+
+    /// A target is that of the region. A part of an icon is taken from the picture that suits the whole at that scale.
+    @Test(arguments: ["pixbuf/rgb.tga", "pixbuf/plain.ppm", "pixbuf/two-sizes.icns"])
+    func aTargetIsThatOfTheRegion(_ file: String) throws {
+        let data = try Fixture.read(file)
+        var options = Self.options
+        let whole = try registry.decode(data, options: options).bitmap
+        let region = PixelRect(x: 2, y: 4, width: 16, height: 16)
+        (options.region, options.target) = (region, TargetSize(PixelSize(16, 16)))
+        #expect(try registry.decode(data, options: options).bitmap.bytes == whole.cropped(to: region).bytes)
+        options.target = TargetSize(PixelSize(8, 8))
+        let small = try registry.decode(data, options: options)
+        #expect(small.size == PixelSize(8, 8))
+        let expected: Bitmap
+        if file.hasSuffix("icns") {
+            (options.region, options.target) = (nil, TargetSize(PixelSize(16, 16)))
+            expected = try registry.decode(data, options: options).bitmap
+                .cropped(to: PixelRect(x: 1, y: 2, width: 8, height: 8))
+        } else {
+            expected = try whole.cropped(to: region).resampled(
+                ResizeGeometry(source: region.size, box: PixelSize(8, 8), mode: .fit, upscale: false))
+        }
+        #expect(signalToNoise(small.bitmap.bytes, expected.bytes) > 24)
+    }
+
     @Test func anIconShowsThePictureThatSuits() throws {
         let data = try Fixture.read("pixbuf/two-sizes.icns")
         var options = Self.options

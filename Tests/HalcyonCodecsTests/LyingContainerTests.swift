@@ -47,6 +47,12 @@ import Testing
         #expect(reason(wide) == "a picture of 50x41 is coded as 128x64")
     }
 
+    @Test(arguments: ["ipma", "iref", "iloc"], ["heic", "avif"])
+    func itemsThatAreNotDeclaredAreFew(_ table: String, _ format: String) throws {
+        let bomb = try #require(Bomb.all.first { $0.name == "items-of-\(table).\(format)" })
+        #expect(reason(try bomb.data()) == "it has too many parts")
+    }
+
     @Test func manyPicturesInOneAreRefused() {
         let slices = (0..<500).reduce(Data()) { data, _ in data + CraftedHEIF.unit(CraftedHEIF.slice) }
         let file = CraftedHEIF(items: [Item(size: huge, coded: huge, data: slices)]).data()

@@ -45,7 +45,9 @@ struct DecodeRun {
         HeapTrim.after(.max)
         ProcessMemory.resetPeak()
         let before = ProcessMemory.resident
-        let start = ProcessTime.seconds
+        // A worker that is started in the step is not the file's.
+        let workers = ProcessMemory.children.compactMap { id in ProcessMemory.resetPeak(of: id).map { (id, $0) } }
+        let start = ProcessTime.seconds + ProcessTime.seconds(of: workers.map(\.0))
         let coders = makeCoders()
         let outcome: String
         var checksum: UInt = 0
@@ -61,7 +63,10 @@ struct DecodeRun {
         }
         return DecodeReport.Step(
             name: name, outcome: outcome, checksum: checksum, reserved: coders.budget.bytes.maximumReserved,
-            peak: max(0, ProcessMemory.peak - before), seconds: ProcessTime.seconds - start)
+            peak: workers.reduce(max(0, ProcessMemory.peak - before)) {
+                $0 + max(0, ProcessMemory.peak(of: $1.0) - $1.1)
+            },
+            seconds: max(0, ProcessTime.seconds + ProcessTime.seconds(of: workers.map(\.0)) - start))
     }
 
     private func whole(_ coders: CoderRegistry) throws -> UInt {
@@ -132,5 +137,14 @@ enum ProcessTime {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The processor time of other processes, of which one that has ended counts as none.
+    static func seconds(of processes: [pid_t]) -> Double {
+        processes.reduce(0) { sum, process in
+            var (clock, time) = (clockid_t(), timespec())
+            guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return sum }
+            return sum + Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
     }
 }

@@ -14,8 +14,30 @@ public enum ProcessMemory {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
     }
 
-    private static func field(_ name: String) -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    /// The processes that this one has started and that have not ended.
+    public static var children: [pid_t] {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return threads.flatMap { thread in
+            let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/children", encoding: .utf8)
+            return (text ?? "").split(separator: " ").compactMap { pid_t($0) }
+        }
+    }
+
+    /// Resets the peak of a child, and returns what is resident of it then; nil if the kernel does not allow it.
+    public static func resetPeak(of child: pid_t) -> Int? {
+        do {
+            try Data("5".utf8).write(to: URL(filePath: "/proc/\(child)/clear_refs"))
+            return field("VmRSS", of: "\(child)")
+        } catch {
+            return nil
+        }
+    }
+
+    /// The most that was resident of a child since the last `resetPeak(of:)`; 0 if it has ended.
+    public static func peak(of child: pid_t) -> Int { field("VmHWM", of: "\(child)") }
+
+    private static func field(_ name: String, of process: String = "self") -> Int {
+        let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
         return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }

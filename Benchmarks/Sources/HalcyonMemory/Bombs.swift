@@ -72,7 +72,11 @@ struct Bombs: Decodable {
 
     static func outcome(_ data: Data) -> String {
         do {
-            _ = try CoderRegistry.shared.decode(data, options: DecodeOptions(decodesGainMap: true))
+            let image = try CoderRegistry.shared.decode(data, options: DecodeOptions(decodesGainMap: true))
+            guard let frames = image.animation else { return "image" }
+            for index in [1, 2, frames.frameCount - 1] where index < frames.frameCount {
+                _ = try frames.frame(at: index)
+            }
             return "image"
         } catch let error as CodecError {
             return error.code

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Halcyon
 
 /// Measures the peak memory of decodes, each measurement in a process of its own.
 ///
@@ -11,6 +12,7 @@ struct HalcyonMemory {
     private static let usage = "usage: halcyon-memory large|frames|player|mixed|bombs|group FOLDER"
 
     static func main() async {
+        DecodeWorker.runIfAsked()
         do {
             try await run(Array(CommandLine.arguments.dropFirst()))
         } catch {

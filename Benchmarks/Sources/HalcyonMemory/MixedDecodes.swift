@@ -45,13 +45,15 @@ struct MixedDecodes {
 
     /// Returns the files of the tests, and some of a usual size.
     static func files() throws -> [Data] {
-        let root = Fixtures.folder
+        let (root, goldens) = (Fixtures.folder, ["half", "json", "rgba", "rgba16"])
         var files: [Data] = []
         for folder in [
-            "avif", "bmp", "color", "gif", "heic", "jpeg", "jxl", "png", "svg", "tiff", "variants", "webp", "animation",
+            "animation", "avif", "bmp", "color", "deep", "gainmap", "gif", "hdr", "heic", "ico", "jpeg", "jxl",
+            "pixbuf",
+            "png", "qoi", "raw", "sequence", "svg", "tiff", "variants", "webp",
         ] {
             let names = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).sorted()
-            for name in names where !name.hasSuffix(".rgba") && !name.hasSuffix(".json") {
+            for name in names where !goldens.contains((name as NSString).pathExtension) {
                 files.append(try Data(contentsOf: root.appending(path: folder).appending(path: name)))
             }
         }

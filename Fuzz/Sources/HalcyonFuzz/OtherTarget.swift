@@ -8,7 +8,7 @@ import HalcyonTesting
 /// The parsers of untrusted bytes other than images: from servers, from other writers of the cache folder, from
 /// programs.
 enum OtherTarget: String, FuzzTarget {
-    case http, body, disk, records, icc, exif, blurhash, worker
+    case http, body, disk, records, icc, exif, blurhash, pixbuf, worker
 
     func run(_ data: Data) {
         switch self {
@@ -19,6 +19,7 @@ enum OtherTarget: String, FuzzTarget {
         case .icc: convert(data)
         case .exif: readExif(data)
         case .blurhash: draw(data)
+        case .pixbuf: LoaderHeaders.read(data)
         case .worker: WorkerMessages.read(data)
         }
     }

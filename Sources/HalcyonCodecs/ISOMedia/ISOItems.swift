@@ -34,7 +34,7 @@ package struct ISOItems {
 
     private(set) var items: [Int: Item] = [:]
     /// The first pictures of sequences, with the sizes that their tracks declare.
-    private var tracks: [(coded: CodedPicture, size: PixelSize?)] = []
+    private(set) var tracks: [(coded: CodedPicture, size: PixelSize?)] = []
     let format: ImageFormat
     private(set) var primary: Int?
     /// The boxes of properties. Associations count them from 1.
@@ -43,12 +43,18 @@ package struct ISOItems {
     private var configurations: [Int: CodedPicture] = [:]
     private var extentCount = 0
     private var referenceCount = 0
+    /// The numbers that the tables name, of items that are declared or not.
+    private var named: Set<Int> = []
+    /// The number of items that a library keeps: one for each number that a table names.
+    package var namedCount: Int { named.count }
     /// The number of bytes of picture data that may still be read.
     private var bytesLeft: Int
 
     /// The maximum length of a list, more than any real file has. An item takes some 300 bytes of memory, and 4 to 20
     /// bytes of the file. Some entries take no bytes of the file, or share the same ones many times.
     private static let maximumEntries = 10_000
+    /// The maximum number of items that are named and not declared. Each takes 1.5 KB of libavif, and 3 to 6 bytes of the file.
+    private static let maximumUndeclared = 1_000
     /// The maximum number of references and of extents, for all items together.
     private static let (maximumReferences, maximumExtents) = (1 << 18, 1 << 18)
     /// The maximum depth of items that are assembled from others.
@@ -117,21 +123,31 @@ package struct ISOItems {
             else { continue }
             guard items[id] == nil else { throw damaged("it declares an item twice") }
             items[id] = Item(type: type)
+            try name(id)
         }
+    }
+
+    /// Notes the number of an item: a library keeps one for each that a table names.
+    ///
+    /// - Throws: `CodecError.damaged` for many that are not declared.
+    private mutating func name(_ id: Int) throws {
+        named.insert(id)
+        guard named.count <= items.count + Self.maximumUndeclared else { throw damaged("it has too many parts") }
     }
 
     private mutating func readProperties(_ body: ByteReader) throws {
         let boxes = try list(ISOBox.all(in: body))
         properties = try only("ipco", of: boxes).map { try list(ISOBox.all(in: $0.body)) } ?? []
-        for box in boxes where box.isNamed("ipma") { readAssociations(box.body) }
+        for box in boxes where box.isNamed("ipma") { try readAssociations(box.body) }
     }
 
-    private mutating func readAssociations(_ body: ByteReader) {
+    private mutating func readAssociations(_ body: ByteReader) throws {
         guard let version = body.byte(0), let flags = body.byte(3), let count = body.bigEndian32(4) else { return }
         var offset = 8
         for _ in 0..<count {
             guard let id = Self.identifier(body, at: offset, isLong: version > 0) else { return }
             offset += version > 0 ? 4 : 2
+            try name(id)
             guard let uses = body.byte(offset) else { return }
             offset += 1
             for _ in 0..<uses {
@@ -179,6 +195,7 @@ package struct ISOItems {
             let targets = (0..<count).compactMap {
                 Self.identifier(box.body, at: width + 2 + $0 * width, isLong: isLong)
             }
+            for id in [from] + targets { try name(id) }
             if box.isNamed("dimg") { items[from]?.parts += targets }
             if box.isNamed("auxl") { items[from]?.auxiliaryOf += targets }
             if box.isNamed("thmb") { items[from]?.thumbnailOf += targets }
@@ -208,6 +225,7 @@ package struct ISOItems {
         for _ in 0..<count {
             guard let id = Self.identifier(body, at: offset, isLong: version > 1) else { return }
             offset += version > 1 ? 4 : 2
+            try name(id)
             let method = version > 0 ? (body.bigEndian16(offset) ?? 0) & 15 : 0
             offset += version > 0 ? 4 : 2
             guard let base = try number(baseBytes), let extents = body.bigEndian16(offset) else { return }
@@ -336,18 +354,6 @@ package struct ISOItems {
         guard coded.count <= most else { throw damaged("an item has \(coded.count) pictures") }
     }
 
-    /// Returns the largest picture that is decoded, and the pixels of all pictures: tiles as often as they are used,
-    /// and alpha in addition.
-    package func extent(of info: ImageInfo) -> CodedExtent {
-        var extent = CodedExtent(largest: info.storedSize, totalPixels: 0)
-        var costs: [Int: Int] = [:]
-        for item in items.values { if let size = item.decodedSize { extent.add(size, pixels: 0) } }
-        let roots = items.filter { $0.key == primary || !$0.value.auxiliaryOf.isEmpty }.keys
-        extent.totalPixels = roots.reduce(0) { $0.adding(1, times: cost(of: $1, depth: 0, costs: &costs)) }
-        extent.totalPixels = max(extent.totalPixels, info.storedSize.area ?? .max)
-        return extent
-    }
-
     /// The size of the primary item, cut (`clap`) but not turned; nil if none is declared, or if the cut is not of whole pixels.
     var primarySize: PixelSize? {
         guard let item = primary.flatMap({ items[$0] }), let size = item.size else { return nil }
@@ -363,34 +369,5 @@ package struct ISOItems {
         return PixelSize(sides[0], sides[1])
     }
 
-    /// Returns the bytes of a bitmap for everything that is decoded at the same time: the image, or its coded size if
-    /// that is larger, and a tile or a part of an overlay.
-    package func decodedBytes(of size: PixelSize) -> Int {
-        let parts = Set(items.values.flatMap(\.parts))
-        var (whole, part) = (size.bitmapBytes, 0)
-        for (id, item) in items {
-            let bytes = max(item.coded.size?.bitmapBytes ?? 0, item.decodedSize?.bitmapBytes ?? 0)
-            if parts.contains(id) { part = max(part, bytes) } else { whole = max(whole, bytes) }
-        }
-        for track in tracks { whole = max(whole, track.coded.size?.bitmapBytes ?? 0) }
-        return whole.adding(1, times: part)
-    }
-
-    private func cost(of id: Int, depth: Int, costs: inout [Int: Int]) -> Int {
-        guard depth < Self.deepest else { return .max }
-        if let known = costs[id] { return known }
-        guard let item = items[id] else { return 0 }
-        var sum = item.decodedSize?.area ?? 0
-        sum = max(sum, 0).adding(max(0, item.coded.count - 1), times: sum)
-        for part in item.parts { sum = sum.adding(1, times: cost(of: part, depth: depth + 1, costs: &costs)) }
-        costs[id] = sum
-        return sum
-    }
-
     func damaged(_ reason: String) -> CodecError { .damaged(format, reason: reason) }
-}
-
-extension ISOItems.Item {
-    /// The unpacked size. Padding to whole blocks does not count against the limits.
-    package var decodedSize: PixelSize? { size ?? coded.size }
 }
