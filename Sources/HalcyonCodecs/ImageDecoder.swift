@@ -67,6 +67,10 @@ public protocol ImageDecoder: ImageCoder {
     /// files hold several sizes of one picture. The default asks that.
     func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize
 
+    /// The formats of this decoder whose files may hold several sizes of one picture, of which a decode takes the one that suits:
+    /// for those, `scaledSize(of:info:atLeast:)` depends on the file. None by default.
+    var formatsOfSeveralSizes: [ImageFormat] { get }
+
     /// Whether the decoder makes smaller sizes by averaging pixels: then a decode in linear light (`TargetSize.light`) takes the
     /// stored size. True by default. False for drawings, and for files that hold several sizes of one picture.
     var scalesByAveraging: Bool { get }
@@ -116,6 +120,8 @@ extension ImageDecoder {
     public func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
         scaledSize(for: info, atLeast: size)
     }
+
+    public var formatsOfSeveralSizes: [ImageFormat] { [] }
 
     public var scalesByAveraging: Bool { true }
 

@@ -23,9 +23,7 @@ struct Collection: Sendable {
     ) async throws -> Collection {
         var listed = try JSONDecoder().decode(
             [Listed].self, from: Data(contentsOf: folder.appending(path: "gallery.json")))
-        listed += try FurtherFormats.make(of: folder.appending(path: "kingfisher.jpg"), in: generated).map {
-            Listed(file: $0, title: "Kingfisher")
-        }
+        listed += try FurtherFormats.make(of: folder, in: generated).map { Listed(file: $0.file, title: $0.title) }
         let server = try await GalleryServer.start(folders: [folder, generated]) { path in
             // The same delay for a picture each time, but different ones among the pictures.
             latency * Double(path.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xFF }) / 255

@@ -1,35 +1,59 @@
 import Foundation
 import Halcyon
 
-/// Makes pictures in formats that the gallery's folder does not have, as far as this build can write them.
+/// Makes pictures in formats that the gallery's folder does not have, as far as this build can write and read them.
 enum FurtherFormats {
+    /// A file that is made, and the title of what it shows.
+    struct Made {
+        let file: String
+        let title: String
+    }
+
     /// Makes the files that do not exist yet.
     ///
-    /// - Returns: The names of the files.
-    static func make(of picture: URL, in folder: URL) throws -> [String] {
+    /// - Parameters:
+    ///   - pictures: The gallery's folder.
+    ///   - folder: The folder of the files.
+    /// - Throws: The error of a coder, so that no format is missing without a word.
+    static func make(of pictures: URL, in folder: URL) throws -> [Made] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var made: [String] = []
-        for format in [ImageFormat.avif, .heic, .jpegXL, .qoi, .tiff, .raw, .bmp, .ico] {
-            let name = "kingfisher.\(format.fileExtension)"
-            let file = folder.appending(path: name)
-            if !FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
-                guard let data = try data(of: picture, as: format) else { continue }
-                try data.write(to: file, options: .atomic)
+        let kingfisher = pictures.appending(path: "kingfisher.jpg")
+        var made: [Made] = []
+        func add(_ file: String, _ title: String = "Kingfisher", _ data: () throws -> Data) throws {
+            let place = folder.appending(path: file)
+            if !FileManager.default.fileExists(atPath: place.path(percentEncoded: false)) {
+                try data().write(to: place, options: .atomic)
             }
-            made.append(name)
+            made.append(Made(file: file, title: title))
         }
-        let bright = folder.appending(path: "kingfisher-hdr.jpg")
-        if !FileManager.default.fileExists(atPath: bright.path(percentEncoded: false)) {
-            try ultraHDR(of: picture).write(to: bright, options: .atomic)
+        for format in [ImageFormat.avif, .heic, .jpegXL, .qoi] where canShow(format) {
+            try add("kingfisher.\(format.fileExtension)") { try Image(contentsOf: kingfisher).data(as: format) }
         }
-        made.append(bright.lastPathComponent)
-        try Data(drawing.utf8).write(to: folder.appending(path: "sailing-boat.svg"), options: .atomic)
-        return made + ["sailing-boat.svg"]
+        // Every frame of an animation, which the pictures have as a GIF.
+        for (name, title, format) in [("pond", "Rain on a pond", ImageFormat.avif), ("orbit", "Orbit", .jpegXL)]
+        where canShow(format) {
+            try add("\(name).\(format.fileExtension)", title) {
+                try Image(contentsOf: pictures.appending(path: "\(name).gif")).data(as: format)
+            }
+        }
+        for format in [ImageFormat.tiff, .raw, .bmp, .ico] where CoderRegistry.shared.capabilities(of: format).decodes {
+            try add("kingfisher.\(format.fileExtension)") { try plain(kingfisher, as: format) }
+        }
+        try add("kingfisher.cur") { try PlainFiles.icon(small(kingfisher, 64), isCursor: true) }
+        try add("kingfisher-hdr.jpg") { try ultraHDR(of: kingfisher) }
+        try add("sailing-boat.svg", "Sailing boat") { Data(drawing.utf8) }
+        return made
+    }
+
+    /// Returns whether this build writes a format and reads it.
+    private static func canShow(_ format: ImageFormat) -> Bool {
+        let capabilities = CoderRegistry.shared.capabilities(of: format)
+        return capabilities.decodes && capabilities.encodes
     }
 
     /// Returns the picture as a JPEG with a gain map, by which bright displays show its lights two stops brighter.
     private static func ultraHDR(of picture: URL) throws -> Data {
-        var image = try Image(data: Data(contentsOf: picture))
+        var image = try Image(contentsOf: picture)
         let side = PixelSize(image.width / 4, image.height / 4)
         let small = try image.processed(by: [.resize(to: side, mode: .stretch)]).bitmap
         let lights = try Bitmap(size: small.size, isOpaque: true) { gains in
@@ -47,20 +71,19 @@ enum FurtherFormats {
         return try image.data(as: .jpeg)
     }
 
-    /// Returns the encoded picture, or nil if this build has no coder for the format.
-    private static func data(of picture: URL, as format: ImageFormat) throws -> Data? {
-        let bytes = try Data(contentsOf: picture)
-        guard [.tiff, .raw, .bmp, .ico].contains(format) else { return try? Image(data: bytes).data(as: format) }
-        let side = format == .ico ? 256 : 600
-        let small = try Image(data: bytes, options: DecodeOptions(target: TargetSize(PixelSize(side, side))))
-        let plain =
-            switch format {
-            case .tiff: PlainFiles.tiff(small)
-            case .raw: PlainFiles.dng(try small.data(as: .jpeg))
-            case .bmp: PlainFiles.bmp(small)
-            default: try PlainFiles.ico(small)
-            }
-        return (try? Image(data: plain)) == nil ? nil : plain
+    /// Returns the picture in a format that no coder writes.
+    private static func plain(_ picture: URL, as format: ImageFormat) throws -> Data {
+        let image = try small(picture, format == .ico ? 256 : 600)
+        return switch format {
+        case .tiff: PlainFiles.tiff(image)
+        case .raw: PlainFiles.dng(try image.data(as: .jpeg))
+        case .bmp: PlainFiles.bmp(image)
+        default: try PlainFiles.icon(image)
+        }
+    }
+
+    private static func small(_ picture: URL, _ side: Int) throws -> Image {
+        try Image(contentsOf: picture, options: DecodeOptions(target: TargetSize(PixelSize(side, side))))
     }
 
     private static let drawing = """
@@ -95,14 +118,15 @@ enum PlainFiles {
         return file
     }
 
-    /// Returns an icon: a directory of one picture of at most 256 pixels a side, which is a PNG.
-    static func ico(_ image: Image) throws -> Data {
+    /// Returns an icon, or a cursor that points with its upper left corner: a directory of one picture of at most 256 pixels a side,
+    /// which is a PNG.
+    static func icon(_ image: Image, isCursor: Bool = false) throws -> Data {
         let picture = try image.data(as: .png)
         var file = Data()
-        for value in [0, 1, 1] { file.append16(value) }
+        for value in [0, isCursor ? 2 : 1, 1] { file.append16(value) }
         // A side of 256 is 0.
         file.append16(image.width & 255 | (image.height & 255) << 8)
-        for value in [0, 1, 32] { file.append16(value) }
+        for value in isCursor ? [0, 0, 0] : [0, 1, 32] { file.append16(value) }
         for value in [picture.count, 22] { file.append32(value) }
         return file + picture
     }

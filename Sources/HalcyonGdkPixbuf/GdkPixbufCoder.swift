@@ -25,6 +25,8 @@ package struct GdkPixbufCoder: ImageDecoder, PreparedDecoder {
 
     package var scalesByAveraging: Bool { false }
 
+    package var formatsOfSeveralSizes: [ImageFormat] { [.icns] }
+
     package func scaledSize(of data: Data, info: ImageInfo, atLeast size: PixelSize) -> PixelSize {
         (try? picture(in: data))?.size(atLeast: size) ?? info.storedSize
     }

@@ -87,8 +87,8 @@ public enum ResizeLight: String, Sendable, Hashable, CaseIterable {
     /// calculation with real numbers, and a uniform area stays exactly as it is. The values are taken as those of sRGB:
     /// an image in the colours of another profile is averaged by sRGB's function all the same.
     ///
-    /// Cost: between 0.9 and 1.3 times the time of `encoded` on a processor with AVX2, up to twice for an image with no opaque
-    /// pixel. Without AVX2, a slight reduction takes up to 2.5 times as long, 3.5 times for such an image.
+    /// Cost: up to 1.2 times the time of `encoded` on a processor with AVX2, 1.3 times for an image with no opaque pixel. Without
+    /// AVX2, up to 2.5 times, 3.5 times for such an image.
     case linear
 
     var kernel: halcyon_light { self == .linear ? HALCYON_LIGHT_LINEAR : HALCYON_LIGHT_ENCODED }

@@ -50,7 +50,9 @@ struct RAWDirectories {
         }
         if let exif = directory.value(of: Tag.exif) {
             let exif = ExifDirectory(in: reader, isLittleEndian: directory.isLittleEndian, at: exif)
-            if let note = exif.place(of: Tag.makerNote) { readOlympus(at: note.offset) }
+            if let note = exif.place(of: Tag.makerNote) {
+                readOlympus(at: note.offset, isLittleEndian: directory.isLittleEndian)
+            }
             if !exif.isWhole { places.isCut = true }
         }
     }
@@ -91,22 +93,31 @@ struct RAWDirectories {
         places.add(starts[0], count: 3 * area, pixels: PixelSize(width, height))
     }
 
-    /// Reads the note of an Olympus camera, from whose beginning its offsets count: the settings, a directory inside of its
-    /// directory, have the place of the preview.
-    private mutating func readOlympus(at start: Int) {
+    /// Reads the note of an Olympus camera: the settings, a directory inside of its directory, have the place of the preview.
+    ///
+    /// Offsets count from the note's beginning, behind which it says its order of bytes; those of the first digital cameras count
+    /// from the file's, in its order.
+    private mutating func readOlympus(at start: Int, isLittleEndian: Bool) {
         let note = reader.part(at: start, length: reader.count)
+        if note.matches("OLYMP\0", at: 0) {
+            return readSettings(in: reader, isLittleEndian: isLittleEndian, at: start + 8, base: 0)
+        }
         let header = note.matches("OLYMPUS\0", at: 0) ? 8 : note.matches("OM SYSTEM\0\0\0", at: 0) ? 12 : nil
         guard let header else { return }
-        let isLittleEndian = note.matches("II", at: header)
-        let outer = ExifDirectory(in: note, isLittleEndian: isLittleEndian, at: header + 4)
+        readSettings(in: note, isLittleEndian: note.matches("II", at: header), at: header + 4, base: start)
+    }
+
+    /// - Parameter base: the place in the file that offsets in `bytes` count from.
+    private mutating func readSettings(in bytes: ByteReader, isLittleEndian: Bool, at offset: Int, base: Int) {
+        let outer = ExifDirectory(in: bytes, isLittleEndian: isLittleEndian, at: offset)
         guard let place = outer.place(of: 0x2020) else { return }
         // The directory itself, or a number that says where it is.
-        let offset = place.count > 1 ? place.offset : outer.value(of: 0x2020)
-        guard let offset else { return }
-        let settings = ExifDirectory(in: note, isLittleEndian: isLittleEndian, at: offset)
+        let inner = place.count > 1 ? place.offset : outer.value(of: 0x2020)
+        guard let inner else { return }
+        let settings = ExifDirectory(in: bytes, isLittleEndian: isLittleEndian, at: inner)
         if !settings.isWhole { places.isCut = true }
         if let offset = settings.value(of: 0x101), let count = settings.value(of: 0x102), offset > 0 {
-            places.add(start + offset, count: count)
+            places.add(base + offset, count: count)
         }
     }
 }

@@ -19,8 +19,9 @@ import Testing
 
     // MARK: - The preview
 
-    /// LibRaw, an independent reader, takes the same bytes out of the file, and turns them in the same way.
-    @Test(arguments: fixtures)
+    /// LibRaw, an independent reader, takes the same bytes out of the file, and turns them in the same way. Debian's is older than
+    /// the cameras of OM System, whose notes it does not read.
+    @Test(arguments: fixtures.filter { $0.file != "raw/om-system.orf" })
     func previewIsTheOneThatLibRawFinds(_ fixture: Fixture) throws {
         var data = try fixture.data()
         let found = try preview(of: data)
@@ -47,6 +48,14 @@ import Testing
         let endings = Set(Self.fixtures.compactMap { $0.file.split(separator: ".").last.map(String.init) })
         #expect(endings == ["dng", "nef", "cr2", "cr3", "arw", "pef", "orf", "rw2", "raf"])
         for ending in endings { #expect(ImageFormat(name: ending) == .raw) }
+    }
+
+    /// The notes begin with other names and count from other places; the settings in them are the same.
+    @Test func theNotesOfAllOlympusCamerasAreRead() throws {
+        let files = try ["olympus", "olympus-old", "om-system"].map { try Fixture.read("raw/\($0).orf") }
+        let previews = try files.map { bytes(of: try preview(of: $0), in: $0) }
+        #expect(previews[1] == previews[0] && previews[2] == previews[0])
+        #expect(try files.map { try registry.probe($0).size } == [PixelSize](repeating: PixelSize(64, 96), count: 3))
     }
 
     @Test func allOrientationsLookTheSame() throws {

@@ -17,10 +17,15 @@ import Testing
         let resident: Int
     }
 
-    private func run(_ arguments: [String]) async throws -> (text: String, status: Int32) {
-        let scratch = PipelineFixture.temporaryFolder()
-        let folder = TestFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "demo/gallery")
+    private static let pictures = TestFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "demo/gallery")
+
+    /// - Parameters:
+    ///   - folder: The folder of its pictures.
+    ///   - scratch: The folder of those that it makes.
+    private func run(
+        _ arguments: [String], of folder: URL = pictures, in scratch: URL = PipelineFixture.temporaryFolder()
+    ) async throws -> (text: String, status: Int32) {
         let program = try TestProgram(
             try Spawn.builtExecutable("halcyon-gallery"),
             [
@@ -58,5 +63,32 @@ import Testing
             // Not one colour from edge to edge.
             #expect(image.size.width > 800 && image.dominantColors(count: 8).count > 2, "\(name)")
         }
+    }
+
+    /// Each format that a full build reads beside those of its folder and of loaders is there, each animation with all frames.
+    @Test func itMakesAPictureOfEachFormat() async throws {
+        let scratch = PipelineFixture.temporaryFolder()
+        let (_, status) = try await run(["--cycles", "1", "--count", "60"], in: scratch)
+        #expect(status == 0)
+        let files = try FileManager.default.contentsOfDirectory(atPath: scratch.path(percentEncoded: false))
+        let images = try files.reduce(into: [String: Image]()) { images, file in
+            images[file] = try Image(contentsOf: scratch.appending(path: file))
+        }
+        let formats: Set<ImageFormat> = [.avif, .heic, .jpegXL, .qoi, .tiff, .raw, .bmp, .ico, .svg, .jpeg]
+        #expect(Set(images.values.map(\.info.format)) == formats && images.count == 13)
+        #expect(images["pond.avif"]?.animation?.frameCount == 24 && images["orbit.jxl"]?.animation?.frameCount == 30)
+        #expect(images["kingfisher.cur"]?.info.format == .ico && images["kingfisher-hdr.jpg"]?.info.hasGainMap == true)
+        #expect(images["kingfisher.cur"]?.size.width == 64)
+    }
+
+    /// A picture that cannot be made ends the program, so that no format is missing without a word.
+    @Test func aPictureThatCannotBeMadeIsAnError() async throws {
+        let folder = PipelineFixture.temporaryFolder()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for file in ["gallery.json", "kingfisher.jpg"] {
+            try FileManager.default.copyItem(at: Self.pictures.appending(path: file), to: folder.appending(path: file))
+        }
+        try Data("GIF89a".utf8).write(to: folder.appending(path: "pond.gif"))
+        #expect(try await run(["--cycles", "1", "--count", "5"], of: folder).status == 1)
     }
 }

@@ -5,6 +5,8 @@ import Glibc
 ///
 ///     halcyon-bench [--filter NAME] [--runs N] [--json] [--python PATH]
 ///     halcyon-bench --decode FILE --to WIDTHxHEIGHT [--runs N] [--rgba OUTPUT]
+///     halcyon-bench --decode FILE --frames [--runs N]
+///     halcyon-bench --encode FILE --as FORMAT [--quality 0...100] [--effort 0...100] [--lossless] [--runs N]
 @main
 struct HalcyonBench {
     static func main() async {
@@ -12,6 +14,7 @@ struct HalcyonBench {
             let options = try Options(CommandLine.arguments.dropFirst())
             if let folder = options.servedFolder { return try FileServer(folder: folder).run() }
             if let decode = options.sizedDecode { return try decode.run() }
+            if let encode = options.timedEncode { return try encode.run() }
             try await measure(options)
         } catch {
             FileHandle.standardError.write(Data("halcyon-bench: \(error)\n".utf8))

@@ -13,10 +13,14 @@ struct Options {
     private(set) var servedFolder: String?
     /// A decode of one file to a size, which replaces all measurements.
     private(set) var sizedDecode: SizedDecode?
+    /// An encode of one file, which replaces all measurements.
+    private(set) var timedEncode: TimedEncode?
 
     private static let usage = """
         usage: halcyon-bench [--filter NAME] [--runs N] [--json] [--python PATH]
                halcyon-bench --decode FILE --to WIDTHxHEIGHT [--runs N] [--rgba OUTPUT]
+               halcyon-bench --decode FILE --frames [--runs N]
+               halcyon-bench --encode FILE --as FORMAT [--quality 0...100] [--effort 0...100] [--lossless] [--runs N]
         """
 
     init(_ arguments: some Sequence<String>) throws {
@@ -24,6 +28,10 @@ struct Options {
         var file: String?
         var size: PixelSize?
         var output: String?
+        var source: String?
+        var format: ImageFormat?
+        var encoding = EncodeOptions()
+        var hasFrames = false
         while let argument = rest.next() {
             switch argument {
             case "--json": isJSONOnly = true
@@ -33,16 +41,22 @@ struct Options {
             case "--decode": file = try Self.value(of: argument, rest.next())
             case "--to": size = try Self.size(try Self.value(of: argument, rest.next()))
             case "--rgba": output = try Self.value(of: argument, rest.next())
-            case "--runs":
-                guard let number = Int(try Self.value(of: argument, rest.next())), number > 0 else {
-                    throw BenchmarkFailure("--runs needs a number above 0")
-                }
-                runs = number
+            case "--frames": hasFrames = true
+            case "--encode": source = try Self.value(of: argument, rest.next())
+            case "--as": format = ImageFormat(name: try Self.value(of: argument, rest.next()))
+            case "--quality": encoding.quality = Double(try Self.number(of: argument, rest.next())) / 100
+            case "--effort": encoding.effort = Double(try Self.number(of: argument, rest.next())) / 100
+            case "--lossless": encoding.isLossless = true
+            case "--runs": runs = max(1, try Self.number(of: argument, rest.next()))
             default: throw BenchmarkFailure(Self.usage)
             }
         }
+        if let source, let format {
+            timedEncode = TimedEncode(file: source, format: format, options: encoding, repeats: runs)
+            return
+        }
         guard file != nil || size != nil || output != nil else { return }
-        guard let file, let size else { throw BenchmarkFailure(Self.usage) }
+        guard let file, (size == nil) == hasFrames else { throw BenchmarkFailure(Self.usage) }
         sizedDecode = SizedDecode(file: file, size: size, repeats: runs, output: output)
     }
 
@@ -55,6 +69,13 @@ struct Options {
         let sides = text.split(separator: "x").compactMap { Int($0) }
         guard sides.count == 2 else { throw BenchmarkFailure("--to needs WIDTHxHEIGHT") }
         return PixelSize(sides[0], sides[1])
+    }
+
+    private static func number(of option: String, _ text: String?) throws -> Int {
+        guard let number = Int(try value(of: option, text)), number >= 0 else {
+            throw BenchmarkFailure("\(option) needs a number")
+        }
+        return number
     }
 
     private static func value(of option: String, _ value: String?) throws -> String {

@@ -45,10 +45,14 @@ extension CoderRegistry {
             decodesGainMaps: decoder is any GainMapImageDecoder)
     }
 
-    /// Returns whether the decoder scales, tested with a large image and a small size.
+    /// Returns whether the decoder scales, tested with a large image and a small size, or has smaller pictures to choose from.
     private static func scales(_ decoder: any ImageDecoder, _ format: ImageFormat) -> Bool {
-        if decoder is any RowImageDecoder { return true }
+        if decoder is any RowImageDecoder || decoder.formatsOfSeveralSizes.contains(format) { return true }
         let info = ImageInfo(format: format, size: PixelSize(4096, 4096))
         return decoder.scaledSize(for: info, atLeast: PixelSize(64, 64)) != info.size
     }
+}
+
+extension ICOCoder {
+    package var formatsOfSeveralSizes: [ImageFormat] { [.ico] }
 }

@@ -19,8 +19,8 @@ enum GeometryEntries {
             strong contrast become too dark: a checkerboard of black and white has the value 188 from far away, not 128. \
             `linear` averages light. Take it for foliage against the sky, lights at night, patterns and halftones. Smooth \
             pictures do not change visibly, and thin dark lines and text on a bright ground become fainter: leave it off for \
-            them. The scaling takes 0.9 to 1.3 times as long, up to twice for a picture without an opaque pixel; a JPEG or \
-            WebP is then decoded in full, since its own reduction averages sRGB.
+            them. The scaling takes up to 1.2 times as long, 1.3 times for a picture without an opaque pixel, on a processor with \
+            AVX2; a JPEG or WebP is then decoded in full, since its own reduction averages sRGB.
             """,
         forms: [
             "resize=WxH[:fit|fill|stretch][:upscale][:linear][:FILTER][:sharpen=AMOUNT]",

@@ -3,27 +3,27 @@ import HalcyonCodecs
 import HalcyonImage
 
 /// A HEIC or AVIF of a picture and its thumbnail, or of what no writer would call one.
-struct ThumbnailFile {
-    struct Part {
-        var type: String
+public struct ThumbnailFile {
+    public struct Part {
+        public var type: String
         /// The boxes of its properties.
-        var properties: [Data]
-        var data: Data
+        public var properties: [Data]
+        public var data: Data
         /// The place of its data in the file, in place of the true one.
-        var offset: Int?
+        public var offset: Int?
         /// The length of its data, in place of the true one.
-        var length: Int?
+        public var length: Int?
     }
 
     /// By their identifiers less one; the first is the primary image.
-    var parts: [Part]
-    var references: [(type: String, from: Int, to: [Int])] = [("thmb", 2, [1])]
+    public var parts: [Part]
+    public var references: [(type: String, from: Int, to: [Int])] = [("thmb", 2, [1])]
     /// Whether the thumbnail's data stands before that of the picture.
-    var isThumbnailFirst = true
+    public var isThumbnailFirst = true
     private let brand: String
 
     /// Creates a file of two, each of one item.
-    init(_ picture: Data, _ thumbnail: Data) {
+    public init(_ picture: Data, _ thumbnail: Data) {
         brand = String(decoding: picture[8..<12], as: UTF8.self)
         let type = brand == "avif" ? "av01" : "hvc1"
         parts = [picture, thumbnail].map {
@@ -32,20 +32,20 @@ struct ThumbnailFile {
     }
 
     /// Adds a part that refers to the picture.
-    mutating func add(_ type: String, _ data: Data, as reference: String) {
+    public mutating func add(_ type: String, _ data: Data, as reference: String) {
         parts.append(Part(type: type, properties: [], data: data))
         references.append((reference, parts.count, [1]))
     }
 
     /// The picture, or the thumbnail, alone.
-    func alone(_ part: Int) -> Data {
+    public func alone(_ part: Int) -> Data {
         var file = self
         file.parts = [parts[part]]
         file.references = []
         return file.data
     }
 
-    var data: Data {
+    public var data: Data {
         let head = Self.box("ftyp", Data(brand.utf8) + Self.long(0) + Data("mif1\(brand)".utf8))
         let start = head.count + meta(0).count + 8
         let bodies = order.reduce(Data()) { $0 + parts[$1].data }
@@ -96,7 +96,7 @@ struct ThumbnailFile {
     }
 
     /// The boxes of the properties of a file.
-    static func properties(of file: Data) -> [Data] {
+    public static func properties(of file: Data) -> [Data] {
         let list = body(of: "ipco", in: file)
         return list.read { reader in
             ISOBox.all(in: reader).map { Data(reader.part(at: $0.start, length: $0.end - $0.start).bytes) }
@@ -110,7 +110,7 @@ struct ThumbnailFile {
         return Data(file[start + 8..<(length == 0 ? file.endIndex : start + length)])
     }
 
-    static func box(_ type: String, _ body: Data) -> Data { long(body.count + 8) + Data(type.utf8) + body }
-    static func long(_ value: Int) -> Data { short(value >> 16) + short(value) }
+    public static func box(_ type: String, _ body: Data) -> Data { long(body.count + 8) + Data(type.utf8) + body }
+    public static func long(_ value: Int) -> Data { short(value >> 16) + short(value) }
     private static func short(_ value: Int) -> Data { Data([UInt8(value >> 8 & 255), UInt8(value & 255)]) }
 }
