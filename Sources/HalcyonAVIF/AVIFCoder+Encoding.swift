@@ -144,7 +144,7 @@ extension AVIFCoder: AnimatedImageEncoder {
         context: WorkContext
     ) throws -> Data {
         let isOpaque = try animation.isOpaque(context)
-        return try Self.write(options: options, isSequence: animation.frameCount > 1) { encoder, output in
+        let data = try Self.write(options: options, isSequence: animation.frameCount > 1) { encoder, output in
             encoder.pointee.timescale = 1000
             encoder.pointee.keyframeInterval = Self.keyframeInterval
             var written = 0
@@ -161,6 +161,26 @@ extension AVIFCoder: AnimatedImageEncoder {
                 try context.checkCancellation()
             }
             try Self.check(avifEncoderFinish(encoder, &output))
+        }
+        return Self.clearingTimes(of: data)
+    }
+
+    /// Clears the times of writing, so that the same frames are the same bytes on all machines.
+    private static func clearingTimes(of data: Data) -> Data {
+        let times = data.read { times(in: $0, from: 0) }
+        return times.reduce(into: data) { $0.replaceSubrange($1, with: Data(count: $1.count)) }
+    }
+
+    /// Returns the places of the times of creation and change in the boxes of a movie.
+    private static func times(in reader: ByteReader, from place: Int) -> [Range<Int>] {
+        ISOBox.all(in: reader).flatMap { box -> [Range<Int>] in
+            let start = place + box.end - box.body.count
+            if ["moov", "trak", "mdia"].contains(where: { box.isNamed($0) }) {
+                return times(in: box.body, from: start)
+            }
+            guard ["mvhd", "tkhd", "mdhd"].contains(where: { box.isNamed($0) }) else { return [] }
+            // Both have 8 bytes in version 1 of these boxes, and 4 in version 0.
+            return [start + 4..<min(start + (box.body.byte(0) == 1 ? 20 : 12), start + box.body.count)]
         }
     }
 }

@@ -86,6 +86,26 @@ import Testing
         #expect(error.code == "damagedImage" && "\(error)".contains(reason), "\(error)")
     }
 
+    /// The time of writing is in no byte.
+    @Test func equalFramesAreEqualBytes() throws {
+        let data = try registry.encode(animation(3, isOpaque: false), as: .avif)
+        for name in ["mvhd", "tkhd", "mdhd"] {
+            let box = try #require(data.firstRange(of: Data(name.utf8)))
+            #expect(data[box.upperBound + 4..<box.upperBound + 20].allSatisfy { $0 == 0 }, "\(name)")
+        }
+        let read = try #require(try registry.decode(data).animation)
+        #expect(read.durations == [.milliseconds(20), .milliseconds(35), .milliseconds(50)])
+    }
+
+    /// The brand of a file with pictures and a track says which of them it is.
+    @Test func theMajorBrandDecides() throws {
+        var data = try Fixture.read("sequence/opaque.avif")
+        #expect(try registry.probe(data).frameCount > 1)
+        data.replaceSubrange(8..<12, with: Data("avif".utf8))
+        #expect(try registry.probe(data).frameCount == 1)
+        #expect(try registry.decode(data).animation == nil)
+    }
+
     @Test func theFirstFrameAloneIsAStill() throws {
         let data = try Fixture.read("sequence/opaque.avif")
         let image = try registry.decode(data, options: DecodeOptions(firstFrameOnly: true))

@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [ImageFormat.png, .gif]) func animationsWithoutEffortKeepAllChanges(_ format: ImageFormat) throws {
         let image = try image(.part, frames: 4, width: 61, height: 44)
-        try check(image, as: format, EncodeOptions(), format == .gif ? 3 : 0)
+        try check(image, as: format, EncodeOptions(), format == .gif ? 4 : 0)
     }
 
     @Test(arguments: lossy, efforts) func stillsAreKept(_ format: ImageFormat, _ effort: Double?) throws {
@@ -100,6 +100,8 @@ import Testing
             for size in [PixelSize(1, 1), PixelSize(8, 3), PixelSize(61, 44)] {
                 let image = try image(content, frames: 1, width: size.width, height: size.height)
                 for (quality, most) in [(0.5, 8.0), (0.95, 4)] {
+                    // A few pixels have less weight with libjxl.
+                    let most = size.width < 61 ? most * 4 : most
                     try check(image, as: format, EncodeOptions(quality: quality, effort: effort), most)
                 }
             }
