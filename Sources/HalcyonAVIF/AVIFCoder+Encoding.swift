@@ -167,18 +167,21 @@ extension AVIFCoder: AnimatedImageEncoder {
 
     /// Clears the times of writing, so that the same frames are the same bytes on all machines.
     private static func clearingTimes(of data: Data) -> Data {
-        let times = data.read { times(in: $0, from: 0) }
-        return times.reduce(into: data) { $0.replaceSubrange($1, with: Data(count: $1.count)) }
+        let places: [Range<Int>] = data.read { times(in: $0, from: 0) }
+        return places.reduce(into: data) { $0.replaceSubrange($1, with: Data(count: $1.count)) }
     }
 
     /// Returns the places of the times of creation and change in the boxes of a movie.
     private static func times(in reader: ByteReader, from place: Int) -> [Range<Int>] {
-        ISOBox.all(in: reader).flatMap { box -> [Range<Int>] in
+        let (containers, headers): ([StaticString], [StaticString]) = (
+            ["moov", "trak", "mdia"], ["mvhd", "tkhd", "mdhd"]
+        )
+        return ISOBox.all(in: reader).flatMap { box -> [Range<Int>] in
             let start = place + box.end - box.body.count
-            if ["moov", "trak", "mdia"].contains(where: { box.isNamed($0) }) {
+            if containers.contains(where: box.isNamed) {
                 return times(in: box.body, from: start)
             }
-            guard ["mvhd", "tkhd", "mdhd"].contains(where: { box.isNamed($0) }) else { return [] }
+            guard headers.contains(where: box.isNamed) else { return [] }
             // Both have 8 bytes in version 1 of these boxes, and 4 in version 0.
             return [start + 4..<min(start + (box.body.byte(0) == 1 ? 20 : 12), start + box.body.count)]
         }

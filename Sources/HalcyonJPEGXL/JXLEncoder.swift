@@ -239,7 +239,7 @@ extension JXLCoder: AnimatedImageEncoder {
     /// Writes the frames, lossy by quality, or the parts of them that change, losslessly. Durations are rounded to milliseconds, and are
     /// 49 days at most.
     ///
-    /// Of a part that is lossy, libjxl 0.7 writes what memory held before, at low quality, and ends the process at the highest effort.
+    /// libjxl 0.7 writes what memory held before into a part that is lossy, at low quality, and ends the process at the highest effort.
     package func encode(
         _ animation: AnimatedImage, info: ImageInfo, as format: ImageFormat, options: EncodeOptions,
         context: WorkContext

@@ -11,7 +11,7 @@ import Testing
     private static let efforts: [Double?] = [nil, 0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1]
     private static let lossy = [ImageFormat.avif, .jpegXL, .webp, .jpeg, .heic]
 
-    /// What the frames of an animation show.
+    /// The contents of an animation.
     private enum Content: CaseIterable {
         /// A pattern whose squares take turns, and alpha that moves over it.
         case turns
