@@ -137,7 +137,7 @@ static void set_up_reader(png_structp png, decoding *state) {
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     skip_metadata(png);
     // An image whose pixels can all be unpacked is shown, whatever its checksums say: browsers do so for the last one of the pixels
-    // and the end. A changed header would be another image, so its checksum is compared before.
+    // and the end. A changed header or palette would be another image, so their checksums are compared before.
     png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
     png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
     // The push reader is used even if all data is present: it skips compressed data after the last row, which the

@@ -18,6 +18,7 @@ struct PNGHeader {
         for chunk in PNGChunks(reader) {
             // EXIF behind the pixels would be out of reach of a probe, so it is ignored.
             if chunk.isNamed("IDAT") || chunk.isNamed("IEND") { break }
+            guard !chunk.isNamed("PLTE") || chunk.isIntact(in: reader) else { throw damaged("its palette is damaged") }
             header.read(chunk)
         }
         if !readsOrientation { header.info.orientation = .up }
@@ -71,7 +72,7 @@ struct PNGHeader {
         guard reader.matches("IHDR", at: 12), reader.bigEndian32(8) == 13, let width = reader.bigEndian32(16),
             let height = reader.bigEndian32(20), let bits = reader.byte(24), let kind = reader.byte(25)
         else { throw Self.damaged("its header is cut off") }
-        // The checksums of pixels are ignored; a changed header would be another image.
+        // The checksums of pixels are ignored; a changed header or palette would be another image.
         if let checksum = reader.bigEndian32(29) {
             guard checksum == Int(PNGChunks.checksum(reader.part(at: 12, length: 17).bytes)) else {
                 throw Self.damaged("its header is damaged")
@@ -112,7 +113,7 @@ struct PNGHeader {
     private static func damaged(_ reason: String) -> CodecError { .damaged(.png, reason: reason) }
 }
 
-/// The chunks of a PNG one after the other, up to the end of the data. Checksums are left to libpng.
+/// The chunks of a PNG one after the other, up to the end of the data, whatever their checksums are.
 struct PNGChunks: Sequence, IteratorProtocol {
     /// Returns the checksum of a chunk's name and body.
     static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
@@ -134,6 +135,11 @@ struct PNGChunks: Sequence, IteratorProtocol {
         var bodyRange: Range<Int> { offset + 8..<offset + 8 + declaredLength }
         /// The offset behind the checksum.
         var end: Int { offset + 12 + declaredLength }
+
+        /// Returns whether the chunk has its checksum, as far as the data goes.
+        fileprivate func isIntact(in reader: ByteReader) -> Bool {
+            reader.bigEndian32(end - 4).map { $0 == Int(PNGChunks.checksum(named.bytes)) } ?? true
+        }
 
         func isNamed(_ name: StaticString) -> Bool { named.matches(name, at: 0) }
 
