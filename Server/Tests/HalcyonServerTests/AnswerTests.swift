@@ -78,6 +78,21 @@ import Testing
         }
     }
 
+    /// AVIF is as slow for each frame as for a picture.
+    @Test func allFramesCountForTheChoiceOfAVIF() async throws {
+        for (limit, type) in [(24 * 24 * 2, "image/webp"), (24 * 24 * 100, "image/avif")] {
+            try await ServerFixture.run {
+                ($0.answer.formats, $0.answer.maximumAVIFPixels) = ([.avif, .webp], limit)
+            } _: { server async throws in
+                let source = try server.serve("gif/animated.gif", as: "a.gif")
+                let answer = try await server.get("/fit-24x24/\(source)", ["Accept": "image/avif,image/webp"])
+                #expect(answer.status == 200)
+                #expect(answer["Content-Type"] == type)
+                #expect(try answer.image().info.frameCount > 2)
+            }
+        }
+    }
+
     @Test func aSourceWithAlphaStaysTransparent() async throws {
         try await ServerFixture.run { server async throws in
             let source = try server.serve("png/adam7-rgba.png", as: "a.png")

@@ -113,7 +113,8 @@ public struct ServerConfiguration: Sendable {
         /// The formats that are chosen by `Accept` where a URL names none, the best first; WebP by default. AVIF and JPEG XL take
         /// several times the time of WebP.
         public var formats: [AutomaticFormat] = [.webp]
-        /// The pixels up to which AVIF is chosen by `Accept`, 1 million by default: it is slow. An answer without a box is larger.
+        /// The pixels, in all frames, up to which AVIF is chosen by `Accept`, 1 million by default: it is slow. An answer without a box
+        /// is larger.
         public var maximumAVIFPixels = 1_000_000
         /// The quality of lossy formats, 1 to 100, where a URL has none, 80 by default.
         public var quality = 80

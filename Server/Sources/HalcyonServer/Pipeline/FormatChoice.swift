@@ -21,7 +21,7 @@ struct FormatChoice {
 
     /// Returns the format.
     ///
-    /// - Parameter pixels: the pixels of the answer.
+    /// - Parameter pixels: the pixels of the answer, in all of its frames.
     /// - Throws: `ImageURLError.unsupported` if the URL's format is not written.
     func format(of job: ImageJob, for info: ImageInfo, pixels: Int) throws -> ImageFormat {
         if let asked = job.output.format {

@@ -54,7 +54,9 @@ struct JobPlan: Sendable {
         size = steps.size
         try Self.check(size, configuration.answer)
         let choice = FormatChoice(configuration: configuration.answer, accept: accept, coders: coders)
-        formats = try choice.formats(of: job, for: info, pixels: size.area ?? .max)
+        let frames = job.limits.maxFrames == 1 ? 1 : max(1, info.frameCount)
+        let (pixels, overflows) = (size.area ?? .max).multipliedReportingOverflow(by: frames)
+        formats = try choice.formats(of: job, for: info, pixels: overflows ? .max : pixels)
         decode.firstFrameOnly =
             job.limits.maxFrames == 1 || !formats.contains { coders.capabilities(of: $0).encodesAnimations }
         if !decode.firstFrameOnly {
