@@ -55,6 +55,13 @@ import Testing
         #expect(abs(JXLEncoder.distance(0.9) - 1) < 0.001)
         #expect(abs(JXLEncoder.distance(0.3) - 6.4) < 0.001)
         #expect(JXLEncoder.distance(0) == 15)
+        for distance in [0.1, 0.5, 1, 2, 4.6, 6.4, 6.6, 7, 10, 14.9] {
+            #expect(
+                abs(Double(JXLEncoder.distance(EncodeOptions.quality(jpegXLDistance: distance))) - distance) < 0.001)
+        }
+        // The curve has no distance from 6.4 to 6.56.
+        #expect(EncodeOptions.quality(jpegXLDistance: 6.5) == 0.3)
+        #expect(EncodeOptions.quality(jpegXLDistance: -1) == 1 && EncodeOptions.quality(jpegXLDistance: .infinity) > 0)
     }
 
     @Test(arguments: [EncodeOptions(), EncodeOptions(isLossless: true)])

@@ -1,3 +1,4 @@
+import Foundation
 import HalcyonImage
 
 /// The options for writing an image. An encoder ignores those that its format does not support.
@@ -24,7 +25,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// only.
     public var isProgressive: Bool
     /// The time that is spent on a small file, from 0 (fast) to 1 (small): the levels 1 to 9 of JPEG XL, the methods 0 to 6 of WebP, the
-    /// speeds 10 to 0 of AVIF. Other values count as the nearest. Nil, the default, is 0.75 for JPEG XL, 0.67 for WebP and 0.3 for AVIF.
+    /// speeds 10 to 0 of AVIF, of which an animation has 6 at most. Other values count as the nearest. Nil, the default, is 0.75 for JPEG XL, 0.67 for WebP and 0.3 for AVIF.
     public var effort: Double? {
         get { storedEffort?.value }
         set { storedEffort = newValue.map { KeyNumber(value: $0) } }
@@ -152,6 +153,19 @@ public struct EncodeOptions: Hashable, Sendable {
 }
 
 extension EncodeOptions {
+    /// Returns the quality at which a lossy JPEG XL is at a distance of libjxl's measure from its picture: at 1, hardly anybody sees a
+    /// difference.
+    ///
+    /// The curve is the one by which libjxl's tool cjxl understands the quality of JPEG.
+    ///
+    /// - Parameter distance: from 0.1 to 15. Others count as the nearest of these.
+    public static func quality(jpegXLDistance distance: Double) -> Double {
+        let distance = min(max(distance, 0.1), 15)
+        guard distance > 6.4 else { return max(0.3, 1 - (distance - 0.1) / 9) }
+        // The curve has a step here, of which the lower end is what it begins with.
+        return min(0.3, 0.3 - log((distance - 6.4) * 6.25) / log(2.5) / 20)
+    }
+
     /// An opaque sRGB colour.
     public struct Background: Hashable, Sendable {
         /// The red component, from 0 to 255.
