@@ -50,7 +50,6 @@ extension AVIFCoder: ImageEncoder {
         guard size.width <= maximumSide, size.height <= maximumSide,
             size.width * size.height <= Int(AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         else { throw failed("\(size) is more than it can hold") }
-        _ = try options.checkedQuality(for: .avif)
         let format = hasFullColor(options) ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420
         let target = avifImageCreate(UInt32(size.width), UInt32(size.height), bits, format)
         guard let target else { throw BitmapError.outOfMemory(bytes: size.bitmapBytes) }

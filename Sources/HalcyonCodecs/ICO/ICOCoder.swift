@@ -25,6 +25,8 @@ package struct ICOCoder: ImageDecoder {
 
     package var scalesByAveraging: Bool { false }
 
+    package var formatsOfSeveralSizes: [ImageFormat] { [.ico] }
+
     package func workingBytes(of data: Data, info: ImageInfo, nativeSize: PixelSize) -> Int {
         guard let entry = try? data.read({ try ICODirectory($0).entry(of: nativeSize) }) else { return 0 }
         // A BMP is copied behind a file header, decoded, and masked.

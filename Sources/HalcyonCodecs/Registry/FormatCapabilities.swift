@@ -52,7 +52,3 @@ extension CoderRegistry {
         return decoder.scaledSize(for: info, atLeast: PixelSize(64, 64)) != info.size
     }
 }
-
-extension ICOCoder {
-    package var formatsOfSeveralSizes: [ImageFormat] { [.ico] }
-}
