@@ -51,15 +51,15 @@ struct SVGFonts {
     static let secondsInCopy = 8e-3
     private static let usualSeconds = 5e-3
 
-    /// The factor by which this machine takes longer for a font than the one that all figures are from; 1 for a faster one. It is
-    /// measured once, with 8 fonts.
-    static let slowness: Double = {
-        // The first one also finds the fonts of the system.
+    /// Returns the factor by which fonts take longer at this moment than on the machine that all figures are from; 1 if they
+    /// are faster. Costs the time of 30 fonts.
+    static func slowness() -> Double {
+        // The first one also finds the fonts of the system. Threads that disturb do so from time to time: the slowest counts.
         guard (try? seconds(toDraw: [10])) != nil,
-            let seconds = try? seconds(toDraw: (1...8).map { 10 + Double($0) / 7 })
+            let seconds = (0..<3).compactMap({ _ in try? seconds(toDraw: (1...10).map { 10 + Double($0) / 7 }) }).max()
         else { return 1 }
-        return max(1, seconds / 8 / usualSeconds)
-    }()
+        return max(1, seconds / 10 / usualSeconds)
+    }
 
     private static func seconds(toDraw sizes: [Double]) throws -> Double {
         let words = sizes.map { "<text y='9' font-size='\($0)'>a</text>" }.joined()

@@ -84,8 +84,8 @@ final class SVGTime {
     /// Calls `body` and returns the seconds that it took.
     typealias Measure = (_ usesThreads: Bool, _ body: () throws -> Void) throws -> Double
 
-    /// - Parameter slowness: returns the factor by which fonts take longer than usual.
-    init(measure: @escaping Measure = SVGTime.measured, slowness: @escaping () -> Double = { SVGFonts.slowness }) {
+    /// - Parameter slowness: measures the factor by which fonts take longer than usual at this moment.
+    init(measure: @escaping Measure = SVGTime.measured, slowness: @escaping () -> Double = SVGFonts.slowness) {
         (self.measure, self.slowness) = (measure, slowness)
     }
 
@@ -133,7 +133,12 @@ final class SVGTime {
             let whole = try measure(work.hasFilters) { try draw(copy, true) }
             let others = try measure(work.hasFilters) { try draw(copy, false) }
             let fonts = Double(work.fonts + 1) * SVGFonts.secondsInCopy + Double(work.elements) * 2e-6
-            forecast = max(0, whole - others - (fonts + unknown) * slowness()) / work.share(of: copy)
+            func letters(_ slowness: Double) -> Double {
+                max(0, whole - others - (fonts + unknown) * slowness) / work.share(of: copy)
+            }
+            forecast = letters(1)
+            // Other threads slow fonts down for a while, so that an earlier measurement says nothing about this copy.
+            if forecast > left { forecast = letters(slowness()) }
             if forecast > left { break }
         }
         return forecast

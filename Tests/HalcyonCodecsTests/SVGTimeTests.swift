@@ -136,9 +136,28 @@ import Testing
         #expect((try? result.get()) == nil ? isRefused : !isRefused)
     }
 
+    /// A machine that becomes busy is measured when its fonts seem to be large letters, and not before.
+    @Test func theSlownessOfTheMomentCounts() throws {
+        var work = SVGWork(size: Self.canvas, elements: 20_000)
+        work.fonts = 300
+        let clock = TrialClock()
+        var (now, measurements) = (1.0, 0)
+        for slowness in [1.0, 4, 1, 9] {
+            (now, measurements) = (slowness, 0)
+            let time = SVGTime(
+                measure: clock.measure,
+                slowness: {
+                    measurements += 1
+                    return now
+                })
+            try time.reserve(work) { _, drawsText in clock.time += 0.01 + (drawsText ? 300 * 0.005 * now : 0) }
+            #expect((measurements > 0) == (slowness > 1))
+        }
+    }
+
     /// The factor is that of this machine, in whatever state it is.
     @Test func theSlownessOfFontsIsMeasured() {
-        #expect((1..<1000).contains(SVGFonts.slowness))
+        #expect((1..<1000).contains(SVGFonts.slowness()))
     }
 
     @Test func drawingsInsideCountTogether() throws {
