@@ -1,5 +1,4 @@
 import Foundation
-import HalcyonImage
 
 /// The different fonts that the letters of a document may have. librsvg prepares each anew, which takes up to 5 ms: each
 /// size, also by a scale, each family, weight and language.
@@ -45,25 +44,6 @@ struct SVGFonts {
             .filter { declaration in names.contains { declaration.firstRange(of: $0) != nil } }
     }
 
-    // MARK: The time that they take
-
     /// The time in seconds that a font takes in a small copy, 5 ms and some for chance.
     static let secondsInCopy = 8e-3
-    private static let usualSeconds = 5e-3
-
-    /// Returns the factor by which fonts take longer at this moment than on the machine that all figures are from; 1 if they
-    /// are faster. Costs the time of 30 fonts.
-    static func slowness() -> Double {
-        // The first one also finds the fonts of the system. Threads that disturb do so from time to time: the slowest counts.
-        guard (try? seconds(toDraw: [10])) != nil,
-            let seconds = (0..<3).compactMap({ _ in try? seconds(toDraw: (1...10).map { 10 + Double($0) / 7 }) }).max()
-        else { return 1 }
-        return max(1, seconds / 10 / usualSeconds)
-    }
-
-    private static func seconds(toDraw sizes: [Double]) throws -> Double {
-        let words = sizes.map { "<text y='9' font-size='\($0)'>a</text>" }.joined()
-        let handle = try SVGHandle(Data("<svg xmlns='http://www.w3.org/2000/svg'>\(words)</svg>".utf8))
-        return try SVGTime.measured(false) { _ = try handle.bitmap(of: PixelSize(9, 9), context: .uncancellable) }
-    }
 }

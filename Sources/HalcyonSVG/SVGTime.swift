@@ -76,18 +76,20 @@ final class SVGTime {
     private static let textCopies = [(divisor: 64, others: 1.0), (divisor: 16, others: 0.0)]
     /// The time in seconds that any copy may take.
     private static let longestCopy = 5.0
+    /// The divisor of copies in which letters have hardly any pixels, and the fewest pixels of a side.
+    private static let fontCopy = (divisor: 256, side: 4)
+    /// The factor by which fonts may take longer in a copy than in a smaller one.
+    private static let fontNoise = 1.6
+    /// The maximum number of times that a copy with text is drawn, since noise may be the cause of a refusal.
+    private static let attempts = 2
 
     private var left = limit
     private let measure: Measure
-    private let slowness: () -> Double
 
     /// Calls `body` and returns the seconds that it took.
     typealias Measure = (_ usesThreads: Bool, _ body: () throws -> Void) throws -> Double
 
-    /// - Parameter slowness: measures the factor by which fonts take longer than usual at this moment.
-    init(measure: @escaping Measure = SVGTime.measured, slowness: @escaping () -> Double = SVGFonts.slowness) {
-        (self.measure, self.slowness) = (measure, slowness)
-    }
+    init(measure: @escaping Measure = SVGTime.measured) { self.measure = measure }
 
     /// Takes the time for a drawing from what is left.
     ///
@@ -127,25 +129,32 @@ final class SVGTime {
 
     /// Returns the time that letters take by their pixels.
     private func forecastText(_ work: SVGWork, _ draw: (PixelSize, Bool) throws -> Void) throws -> Double {
+        func secondsOfText(_ copy: PixelSize) throws -> Double {
+            let whole = try measure(work.hasFilters) { try draw(copy, true) }
+            return try whole - measure(work.hasFilters) { try draw(copy, false) }
+        }
+        let smallest = Self.copy(of: work, divisor: Self.fontCopy.divisor, side: Self.fontCopy.side)
+        var fonts = Double(work.fonts + 1) * SVGFonts.secondsInCopy + Double(work.elements) * 2e-6
         var forecast = 0.0
         for (divisor, unknown) in Self.textCopies {
             let copy = Self.copy(of: work, divisor: divisor)
-            let whole = try measure(work.hasFilters) { try draw(copy, true) }
-            let others = try measure(work.hasFilters) { try draw(copy, false) }
-            let fonts = Double(work.fonts + 1) * SVGFonts.secondsInCopy + Double(work.elements) * 2e-6
-            func letters(_ slowness: Double) -> Double {
-                max(0, whole - others - (fonts + unknown) * slowness) / work.share(of: copy)
+            var text = Double.infinity
+            for _ in 0..<Self.attempts {
+                text = min(text, try secondsOfText(copy))
+                forecast = max(0, text - fonts - unknown) / work.share(of: copy)
+                if forecast <= left { break }
+                // Fonts take longer on a small machine, beside other threads, and in builds that check themselves.
+                fonts = max(fonts, try secondsOfText(smallest) * Self.fontNoise)
+                forecast = max(0, text - fonts - unknown) / work.share(of: copy)
+                if forecast <= left || text > Self.longestCopy { break }
             }
-            forecast = letters(1)
-            // Other threads slow fonts down for a while, so that an earlier measurement says nothing about this copy.
-            if forecast > left { forecast = letters(slowness()) }
             if forecast > left { break }
         }
         return forecast
     }
 
-    private static func copy(of work: SVGWork, divisor: Int) -> PixelSize {
-        PixelSize(max(1, work.size.width / divisor), max(1, work.size.height / divisor))
+    private static func copy(of work: SVGWork, divisor: Int, side: Int = 1) -> PixelSize {
+        PixelSize(max(side, work.size.width / divisor), max(side, work.size.height / divisor))
     }
 
     /// Measures the processor time of this thread, which depends least on others. librsvg filters with threads of its own:

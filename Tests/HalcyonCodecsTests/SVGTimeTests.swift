@@ -16,7 +16,7 @@ import Testing
     ) throws -> (sizes: [PixelSize], spent: Double) {
         var (sizes, spent) = ([PixelSize](), 0.0)
         let clock = TrialClock()
-        try (time ?? SVGTime(measure: clock.measure, slowness: { 1 })).reserve(work) { size, _ in
+        try (time ?? SVGTime(measure: clock.measure)).reserve(work) { size, _ in
             sizes.append(size)
             let share = Double(size.width * size.height) / Double(work.size.width * work.size.height)
             let needed = seconds(share)
@@ -108,7 +108,7 @@ import Testing
             let clock = TrialClock()
             var texts = 0
             let result = Result {
-                try SVGTime(measure: clock.measure, slowness: { 1 }).reserve(work) { size, drawsText in
+                try SVGTime(measure: clock.measure).reserve(work) { size, drawsText in
                     let share = Double(size.width * size.height) / Double(2000 * 1600)
                     clock.time += 0.01 + share
                     guard drawsText else { return }
@@ -122,47 +122,51 @@ import Testing
     }
 
     /// Fonts that take ten times as long, as on small machines and in builds that check themselves, are not taken for large letters.
-    @Test(arguments: [(10.0, 0.0, false), (1.0, 0.0, true), (10.0, 4000.0, true)])
-    func fontsOfSlowMachinesAreNoLargeLetters(_ slowness: Double, _ seconds: Double, isRefused: Bool) {
-        var work = SVGWork(size: Self.canvas, elements: 20_000)
-        work.fonts = 300
-        let clock = TrialClock()
-        let result = Result {
-            try SVGTime(measure: clock.measure, slowness: { slowness }).reserve(work) { size, drawsText in
-                let share = Double(size.width * size.height) / Double(2000 * 1600)
-                clock.time += 0.01 + (drawsText ? 300 * 0.05 + seconds * share : 0)
-            }
-        }
+    @Test(arguments: [(0.05, 0.0, false), (0.05, 4000.0, true), (0.2, 0.0, false)])
+    func fontsOfSlowMachinesAreNoLargeLetters(_ font: Double, _ seconds: Double, isRefused: Bool) {
+        let result = Result { try reserveText(seconds) { _ in 300 * font } }
         #expect((try? result.get()) == nil ? isRefused : !isRefused)
     }
 
-    /// A machine that becomes busy is measured when its fonts seem to be large letters, and not before.
-    @Test func theSlownessOfTheMomentCounts() throws {
-        var work = SVGWork(size: Self.canvas, elements: 20_000)
-        work.fonts = 300
-        let clock = TrialClock()
-        var (now, measurements) = (1.0, 0)
-        for slowness in [1.0, 4, 1, 9] {
-            (now, measurements) = (slowness, 0)
-            let time = SVGTime(
-                measure: clock.measure,
-                slowness: {
-                    measurements += 1
-                    return now
-                })
-            try time.reserve(work) { _, drawsText in clock.time += 0.01 + (drawsText ? 300 * 0.005 * now : 0) }
-            #expect((measurements > 0) == (slowness > 1))
+    /// Other threads slow some copies down, whichever of them they are; large letters stay too large.
+    @Test func copiesThatAreSlowedDownRefuseNothing() throws {
+        for slowed in 0..<6 {
+            try reserveText(0) { $0 == slowed ? 4 : 1 }
+            #expect(throws: CodecError.self) { try reserveText(4000) { $0 == slowed ? 4 : 1 } }
         }
     }
 
-    /// The factor is that of this machine, in whatever state it is.
-    @Test func theSlownessOfFontsIsMeasured() {
-        #expect((1..<1000).contains(SVGFonts.slowness()))
+    /// Letters that are only slow are tried a second time, which costs more than those that are refused at once.
+    @Test func aCopyIsDrawnASecondTimeAtMost() throws {
+        for (seconds, texts) in [(1000.0, 5), (4000.0, 3), (100_000.0, 2)] {
+            var drawn = 0
+            #expect(throws: CodecError.self) {
+                try reserveText(seconds) {
+                    drawn = $0 + 1
+                    return 1
+                }
+            }
+            #expect(drawn == texts)
+        }
+    }
+
+    /// Reserves the time of letters of 300 fonts, which take `fonts` seconds in the copy of that number.
+    private func reserveText(_ seconds: Double, fonts: (Int) -> Double) throws {
+        var work = SVGWork(size: Self.canvas, elements: 20_000)
+        work.fonts = 300
+        let clock = TrialClock()
+        var copies = 0
+        try SVGTime(measure: clock.measure).reserve(work) { size, drawsText in
+            clock.time += 0.01
+            guard drawsText else { return }
+            clock.time += fonts(copies) + seconds * Double(size.width * size.height) / Double(2000 * 1600)
+            copies += 1
+        }
     }
 
     @Test func drawingsInsideCountTogether() throws {
         let clock = TrialClock()
-        let time = SVGTime(measure: clock.measure, slowness: { 1 })
+        let time = SVGTime(measure: clock.measure)
         for index in 0..<6 {
             let reserve = {
                 try time.reserve(SVGWork(size: Self.canvas, elements: 5000)) { size, _ in
