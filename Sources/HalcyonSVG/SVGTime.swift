@@ -142,7 +142,8 @@ final class SVGTime {
             for _ in 0..<Self.attempts {
                 text = min(text, try secondsOfText(copy))
                 forecast = max(0, text - fonts - unknown) / work.share(of: copy)
-                if forecast <= left { break }
+                // A copy of nearly as many pixels would also tell of letters that cover much.
+                guard forecast > left, work.share(of: smallest) * 4 <= work.share(of: copy) else { break }
                 // Fonts take longer on a small machine, beside other threads, and in builds that check themselves.
                 fonts = max(fonts, try secondsOfText(smallest) * Self.fontNoise)
                 forecast = max(0, text - fonts - unknown) / work.share(of: copy)

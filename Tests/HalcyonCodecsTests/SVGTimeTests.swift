@@ -150,16 +150,25 @@ import Testing
         }
     }
 
+    /// A small canvas has no copy that is without the pixels of letters.
+    @Test func smallCanvasesDoNotTellTheTimeOfFonts() {
+        let work = SVGWork(size: PixelSize(80, 80), elements: 2_000_000)
+        #expect(throws: CodecError.self) { try reserveText(0, work) { _ in 20 } }
+        #expect(throws: Never.self) { try reserveText(0, work) { _ in 4 } }
+    }
+
     /// Reserves the time of letters of 300 fonts, which take `fonts` seconds in the copy of that number.
-    private func reserveText(_ seconds: Double, fonts: (Int) -> Double) throws {
-        var work = SVGWork(size: Self.canvas, elements: 20_000)
+    private func reserveText(
+        _ seconds: Double, _ work: SVGWork = SVGWork(size: Self.canvas, elements: 20_000), fonts: (Int) -> Double
+    ) throws {
+        var work = work
         work.fonts = 300
         let clock = TrialClock()
         var copies = 0
         try SVGTime(measure: clock.measure).reserve(work) { size, drawsText in
             clock.time += 0.01
             guard drawsText else { return }
-            clock.time += fonts(copies) + seconds * Double(size.width * size.height) / Double(2000 * 1600)
+            clock.time += fonts(copies) + seconds * work.share(of: size)
             copies += 1
         }
     }
