@@ -67,8 +67,11 @@ struct SVGDocument {
     var styles: [UInt8] = []
     /// The number of bytes of text in the longest `text`.
     var longestText = 0
-    /// The number of bytes of text in all elements.
+    /// The outlines of the longest line in a `text`, by `SVGLine`.
+    var longestLine = 0
+    /// The number of bytes of text in all elements, and their outlines.
     var letters = 0
+    var outlines = 0
     /// The number of elements that take their text from other elements, wherever these are.
     var textReferences = 0
     var dashes = SVGDashes()
@@ -125,6 +128,12 @@ struct SVGDocument {
 
     /// Returns the maximum size in pixels of an element's font.
     func fontSize(of element: Element) -> Double { dashes.fontSize(growth: element.fontGrowth * usedFontGrowth) }
+
+    /// Returns the factor by which Cairo needs more points for the outlines of an element's letters than for those of small
+    /// ones.
+    func pointGrowth(of element: Element) -> Double {
+        max(1, min(fontSize(of: element), 1e12) / SVGLine.largestFont).squareRoot()
+    }
 
     /// Returns the maximum number of dashes of an element.
     func dashes(of element: Element) -> Double {

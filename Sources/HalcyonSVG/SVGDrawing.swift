@@ -144,8 +144,8 @@ struct SVGDrawing {
 }
 
 extension SVGDrawing {
-    /// Returns the memory of librsvg before it draws: 2 KiB for an element, and 7 KiB for each byte of the longest
-    /// text, all of whose letters it lays out at once (measured with 2.54); the dashes of the outline that has most
+    /// Returns the memory of librsvg before it draws: 2 KiB for an element; 1 KiB for each byte of the longest text, all of
+    /// which it lays out at once, and the outlines of the longest line (measured with 2.54); the dashes of the outline that has most
     /// of them; and the drawings inside, as pixels in all the forms that they pass through.
     ///
     /// - Parameter size: the size that it is drawn at.
@@ -154,7 +154,11 @@ extension SVGDrawing {
         let dashes = document.elements.reduce(0) { max($0, document.dashes(of: $1)) }
         let natural = document.dashes.mayHaveRoundEnds ? try? naturalSize() : nil
         let points = natural.map { min(dashes * document.dashes.points(natural: $0, size: size), 1e12) } ?? 0
-        let own = 0.adding(document.elements.count, times: 2 << 10).adding(text, times: 7 << 10)
+        let line = document.longestLine.adding(document.textReferences, times: document.outlines)
+        let growth = document.elements.reduce(1) { $1.letters > 0 ? max($0, document.pointGrowth(of: $1)) : $0 }
+        let outlines = Int(Double(SVGLine.outlineBytes) * growth)
+        let own = 0.adding(document.elements.count, times: 2 << 10).adding(text, times: 1 << 10)
+            .adding(line, times: outlines)
             .adding(Int(dashes), times: SVGDashes.dashBytes).adding(Int(points), times: SVGDashes.pointBytes).adding(
                 isRewritten ? 3 : 0, times: bytes.count)
         let room = SVGRoom(for: inner.count, within: size)

@@ -56,8 +56,9 @@ struct SVGReach {
         inheritsAll = document.inheritsAll || style.firstRange(of: Array("inherit".utf8)) != nil
         // Letters count if they are drawn, or may be.
         weights = Self.sums(document.elements) { element in
-            let letters = document.drawsLetters(element) ? element.letterWeight : 0
-            return 1 + letters + Int(document.dashes(of: element) / SVGDashes.dashesOfShape)
+            let letters = document.drawsLetters(element) ? Double(element.letterWeight) : 0
+            return 1 + Int(letters * document.pointGrowth(of: element))
+                + Int(document.dashes(of: element) / SVGDashes.dashesOfShape)
         }
         points = Self.sums(document.elements) { $0.points }
     }

@@ -38,11 +38,10 @@ final class SVGReader {
     private var delivered = 0
     /// The number of bytes of the entities that were referred to, whatever they hold.
     private var expanded = 0
-    /// The number of bytes of text in the innermost open element since the last tag: one line for librsvg.
-    private var line = 0
-    /// The number of bytes of text in the outermost open `text`, and the number of open elements that are that
-    /// `text` or lie in it.
-    private var textBytes = 0
+    /// The text in the innermost open element since the last tag.
+    private var line = SVGLine()
+    /// The text in the outermost open `text`, and the number of open elements that are that `text` or lie in it.
+    private var text = (bytes: 0, longestLine: 0)
     private var textDepth = 0
     private var failure: CodecError?
     private var writingError: (any Error)?
@@ -168,8 +167,8 @@ final class SVGReader {
             xmlFreeEnumeration(values)
             SVGReader.from(this)?.declareAttribute(name, value: value)
         }
-        handler.characters = { SVGReader.from($0)?.text($1, count: $2) }
-        handler.cdataBlock = { SVGReader.from($0)?.text($1, count: $2) }
+        handler.characters = { SVGReader.from($0)?.addText($1, count: $2) }
+        handler.cdataBlock = { SVGReader.from($0)?.addText($1, count: $2) }
         handler.processingInstruction = { SVGReader.from($0)?.instruction($1, $2) }
         handler.startElementNs = { this, name, prefix, space, spaceCount, spaces, count, _, values in
             guard let reader = SVGReader.from(this) else { return }
@@ -224,13 +223,13 @@ final class SVGReader {
         refuse("it declares attributes")
     }
 
-    private func text(_ bytes: UnsafePointer<xmlChar>?, count: Int32) {
+    private func addText(_ bytes: UnsafePointer<xmlChar>?, count: Int32) {
         guard failure == nil else { return }
         self.count(Int(count))
-        line += Int(count)
-        if let writer, let bytes { writer.text(UnsafeBufferPointer(start: bytes, count: Int(count))) }
-        guard styleDepth > 0, let bytes else { return }
-        document.styles += UnsafeBufferPointer(start: bytes, count: Int(count))
+        let text = UnsafeBufferPointer(start: bytes, count: Int(count))
+        line.add(text)
+        writer?.text(text)
+        if styleDepth > 0 { document.styles += text }
     }
 
     /// Refuses a style sheet at a `data:` address, whose letters may be written as references.
@@ -299,16 +298,16 @@ final class SVGReader {
         }
     }
 
-    /// Counts the letters since the last tag. librsvg lays them out as one line, at the cost of 5 small shapes for
-    /// each letter, and a 50th of a small shape for each letter with each other one (measured with 2.54).
+    /// Counts the letters since the last tag.
     private func endLine() {
-        guard line > 0, let element = open.last else { return }
-        let length = min(line, 1 << 24)
-        document.elements[element].letterWeight += length * 5 + length * length / 50
-        document.letters += line
-        document.elements[element].letters += line
-        textBytes += line
-        line = 0
+        guard line.bytes > 0, let element = open.last else { return }
+        document.elements[element].letterWeight += line.shapes
+        document.letters += line.bytes
+        document.outlines += line.outlines
+        document.elements[element].letters += line.bytes
+        text.bytes += line.bytes
+        text.longestLine = max(text.longestLine, line.outlines)
+        line = SVGLine()
     }
 
     private func end() {
@@ -318,8 +317,11 @@ final class SVGReader {
         document.close(element)
         if textDepth > 0 { textDepth -= 1 }
         if textDepth == 0 {
-            if document.elements[element].isText { document.longestText = max(document.longestText, textBytes) }
-            textBytes = 0
+            if document.elements[element].isText {
+                document.longestText = max(document.longestText, text.bytes)
+                document.longestLine = max(document.longestLine, text.longestLine)
+            }
+            text = (0, 0)
         }
         guard styleDepth > 0 else { return }
         styleDepth -= 1

@@ -139,14 +139,15 @@ final class SVGTime {
         for (divisor, unknown) in Self.textCopies {
             let copy = Self.copy(of: work, divisor: divisor)
             var text = Double.infinity
+            func judge() { forecast = max(0, text - fonts - unknown) / work.share(of: copy) }
             for _ in 0..<Self.attempts {
                 text = min(text, try secondsOfText(copy))
-                forecast = max(0, text - fonts - unknown) / work.share(of: copy)
+                judge()
                 // A copy of nearly as many pixels would also tell of letters that cover much.
                 guard forecast > left, work.share(of: smallest) * 4 <= work.share(of: copy) else { break }
                 // Fonts take longer on a small machine, beside other threads, and in builds that check themselves.
                 fonts = max(fonts, try secondsOfText(smallest) * Self.fontNoise)
-                forecast = max(0, text - fonts - unknown) / work.share(of: copy)
+                judge()
                 if forecast <= left || text > Self.longestCopy { break }
             }
             if forecast > left { break }

@@ -39,6 +39,31 @@ import Testing
 
     private static func letters(_ count: Int) -> String { String(repeating: "a", count: count) }
 
+    /// Symbols have up to twenty times as many edges as letters, and large letters more points.
+    @Test(arguments: [
+        "<text>\(String(repeating: "\u{2603}", count: 900))</text>",
+        "<text>\(String(repeating: "&#x2328;", count: 900))</text>",
+        "<text>\(String(repeating: "\u{1F600}", count: 900))</text>",
+        "<text>\(String(repeating: "\u{F101}", count: 900))</text>",
+        "<text font-size='6400'>\(letters(2500))</text>",
+        "<text style='font-size: 40em'>\(letters(4000))</text>",
+        "<style>text { font: 6400px serif }</style><text>\(letters(2500))</text>",
+    ])
+    func linesOfLongOutlinesAreRefused(_ body: String) { #expect(isRefused(body)) }
+
+    /// A screen of a terminal, a line of Chinese, and a sign of letters.
+    @Test(arguments: [
+        String(
+            repeating: "<text y='9'>\(String(repeating: "\u{2588}\u{2592}\u{2502}\u{2014}", count: 40))</text>",
+            count: 50),
+        String(repeating: "<text y='9'>\(String(repeating: "\u{2713}", count: 80))</text>", count: 40),
+        "<text>\(String(repeating: "\u{6F22}\u{5B57}", count: 300))</text>",
+        "<text font-size='900'>\(letters(300))</text>",
+    ])
+    func linesAsPeopleWriteThemAreDrawn(_ body: String) throws {
+        #expect(try decode(body).size == PixelSize(10, 10))
+    }
+
     @Test func textOfEntitiesIsRefused() throws {
         let data = try Fixture.read("hostile/text-of-entities.svg")
         let error = #expect(throws: CodecError.self) { try registry.decode(data) }
@@ -57,12 +82,27 @@ import Testing
 
     @Test func textIsReserved() throws {
         let long = Drawing.document("<text>\(Self.letters(4000))</text><text>\(Self.letters(3000))</text>")
-        #expect(try registry.plan(long).workingBytes >= 4000 * 7 << 10)
-        #expect(try registry.plan(long).workingBytes < 7000 * 7 << 10)
+        #expect(try registry.plan(long).workingBytes >= 4000 * 18 << 10)
+        #expect(try registry.plan(long).workingBytes < 7000 * 18 << 10)
+        let lines = Drawing.document(
+            "<text>\(String(repeating: "<tspan>\(Self.letters(40))</tspan>", count: 100))</text>")
+        #expect(try registry.plan(lines).workingBytes >= 4000 << 10)
+        #expect(try registry.plan(lines).workingBytes < 4000 * 2 << 10)
         let many = Drawing.document(String(repeating: "<g/>", count: 10_000))
         #expect(try registry.plan(many).workingBytes >= 10_000 * 2 << 10)
-        let small = CoderRegistry(registry.coders, budget: DecodeBudget(capacity: 4000 * 7 << 10))
+        let small = CoderRegistry(registry.coders, budget: DecodeBudget(capacity: 4000 * 18 << 10))
         #expect(throws: CodecError.self) { try small.decode(long) }
+    }
+
+    /// The outlines of symbols, and of large letters; a character may be split between two reads of the parser.
+    @Test(arguments: [0, 1, 2, 3]) func symbolsAreReserved(shift: Int) throws {
+        func bytes(_ letter: String, _ count: Int, size: Int = 16) throws -> Int {
+            let text = Self.letters(shift) + String(repeating: letter, count: count)
+            return try registry.plan(Drawing.document("<text font-size='\(size)'>\(text)</text>")).workingBytes
+        }
+        #expect(try bytes("\u{2603}", 500) >= 500 * 10 * 18 << 10)
+        #expect(try bytes("\u{2500}", 500) < 500 * 4 * 18 << 10)
+        #expect(try bytes("a", 2000, size: 6400) >= 2000 * 10 * 18 << 10)
     }
 
     /// A paint server is drawn for each of the elements that it paints.

@@ -224,6 +224,15 @@ struct HostileFile: Sendable {
         HostileFile(name: "a-long-line.svg", accepted: ["image"]) {
             svg("<text>\("a".repeated(4000))</text>")
         },
+        HostileFile(name: "a-line-of-long-letters.svg", accepted: ["image"]) {
+            svg("<text>\("@".repeated(2500))</text>")
+        },
+        HostileFile(name: "a-line-of-symbols.svg", accepted: ["image"]) {
+            svg("<text>\("\u{2603}".repeated(300))</text>")
+        },
+        HostileFile(name: "a-line-of-large-letters.svg", accepted: ["image"]) {
+            svg("<text font-size='1000'>\("@".repeated(1000))</text>")
+        },
         HostileFile(name: "a-long-text.svg", accepted: ["image"]) {
             svg("<text>\("<tspan>letters</tspan>".repeated(2000))</text>")
         },
