@@ -175,6 +175,8 @@ import Testing
             #expect(none.body.isEmpty)
             let changed = try await server.get(path, ["Range": "bytes=10-19", "If-Range": "\"other\""])
             #expect(changed.status == 200)
+            let head = try await server.get(path, ["Range": "bytes=10-19"], method: "HEAD")
+            #expect(head.status == 200 && head["Content-Length"] == "\(bytes.count)")
         }
     }
 
@@ -192,11 +194,66 @@ import Testing
             #expect(try sized.image().width == 20)
             let saving = try await server.get("/fit-10x/\(source)", ["Save-Data": "on", "Sec-CH-DPR": "2"])
             #expect(try saving.image().width == 10)
+            let layout = try await server.get("/_/\(source)", hints.merging(["Save-Data": "on"]) { $1 })
+            #expect(try layout.image().width == 12)
             let usual = try await server.get("/fit-10x/\(source)")
             // Fields that `Vary` does not name change nothing.
             let former = try await server.get("/fit-10x/\(source)", ["DPR": "2", "Width": "24"])
             #expect(former.body == usual.body)
             #expect(saving.body.count < usual.body.count)
+        }
+    }
+
+    /// Two pictures whose XXH3 is the same, as their entity tags are: the sums of the hash do not see which of two words is where.
+    @Test func aForgedPictureIsNobodyElsesAnswer() async throws {
+        @Sendable func picture(_ first: UInt8, _ second: UInt8) -> Data {
+            var bytes = [UInt8](repeating: 200, count: 54 + 64 * 64 * 3)
+            bytes.replaceSubrange(
+                0..<54,
+                with: [
+                    0x42, 0x4D, 54, 48, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 1, 0, 24,
+                    0,
+                ]
+                    + [UInt8](repeating: 0, count: 24))
+            // In lane 0 of the stripes 1 and 2: the low halves are the secret's, whose products are zero.
+            bytes.replaceSubrange(64..<72, with: [0x7C, 0x01, 0x81, 0x2C, first, first, first, first])
+            bytes.replaceSubrange(128..<136, with: [0xDE, 0xD4, 0x6D, 0xE9, second, second, second, second])
+            return Data(bytes)
+        }
+        try await ServerFixture.run { server async throws in
+            let urls = ["http://good.test/a.bmp", "http://evil.test/a.bmp"].compactMap { URL(string: $0) }
+            for (url, bytes) in zip(urls, [picture(0, 255), picture(255, 0)]) {
+                server.transport.answer(url, with: .data(bytes))
+            }
+            let paths = ["http://good.test/a.bmp", "http://evil.test/a.bmp"]
+            let originals = [
+                try await server.get("/original/\(paths[0])"), try await server.get("/original/\(paths[1])"),
+            ]
+            #expect(originals[0].body != originals[1].body)
+            #expect(originals[0]["ETag"] == originals[1]["ETag"])
+            let answers = [
+                try await server.get("/_,png/\(paths[0])"), try await server.get("/_,png/\(paths[1])"),
+            ]
+            #expect(try answers[0].image().withPixels { Array($0) } != answers[1].image().withPixels { Array($0) })
+            #expect(answers[0]["ETag"] != answers[1]["ETag"])
+        }
+    }
+
+    /// A canvas on the way is as large as one that is sent, and each picture that is laid on another is held.
+    @Test func noStepIsAboveTheLimits() async throws {
+        try await ServerFixture.run {
+            $0.url.grammars = [.thumbor]
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let canvas = "/unsafe/fit-in/50000x50000/filters:fill(red):proportion(0.001)/\(source)"
+            #expect(try await server.get(canvas).status == 422)
+            #expect(
+                try await server.get("/unsafe/fit-in/500x500/filters:fill(red):proportion(0.1)/\(source)").status == 200
+            )
+            let host = source.split(separator: "/")[1]
+            let marks = (0..<5).map { "watermark(http://\(host)/\($0).png,0,0,0)" }.joined(separator: ":")
+            #expect(try await server.get("/unsafe/filters:\(marks)/\(source)").status == 422)
+            #expect(server.transport.requestCount == 1)
         }
     }
 

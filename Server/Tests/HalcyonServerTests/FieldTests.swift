@@ -71,6 +71,13 @@ import Testing
         #expect(field == "attachment; filename=\"K_se & Brot.webp\"; filename*=UTF-8''K%C3%A4se%20&%20Brot.webp")
     }
 
+    /// A mark behind a slash makes one character of both.
+    @Test func marksHideNoFolderAndAddNoLength() {
+        #expect(ContentDisposition.safe("x/\u{301}y.jpg", fileExtension: "png") == "\u{301}y.png")
+        let marks = "e" + String(repeating: "\u{301}", count: 5000)
+        #expect(ContentDisposition.safe(marks, fileExtension: "png").unicodeScalars.count == 104)
+    }
+
     @Test func longNamesAreCut() {
         let name = ContentDisposition.safe(String(repeating: "é", count: 5000), fileExtension: "png")
         #expect(name.count == 104)

@@ -16,8 +16,10 @@ struct ClientWishes: Hashable, Sendable {
         savesData = fields[.saveData]?.lowercased() == "on"
         ratio = fields[.clientRatio].flatMap { Double($0) }
         width = fields[.clientWidth].flatMap { Int($0) }
+        guard savesData else { return }
         // A client that saves bytes gets no more pixels than its layout has.
-        if savesData { ratio = nil }
+        if let ratio, let width, ratio > 1, ratio.isFinite { self.width = max(1, Int(Double(width) / ratio)) }
+        ratio = nil
     }
 
     /// Returns the fields that the answer to a job depends on, as the value of `Vary`; nil if there are none.

@@ -21,8 +21,10 @@ struct ContentDisposition: Hashable, Sendable {
     /// Returns a name without folders, control characters, marks that systems give a meaning to, and directions of text that
     /// show another extension than the name has; `image` if nothing is left. It has at most 100 characters before its extension.
     static func safe(_ name: String, fileExtension: String) -> String {
-        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        let kept = last.unicodeScalars.filter { scalar in
+        // A mark behind a slash makes one character of both.
+        let last =
+            name.unicodeScalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? Substring.UnicodeScalarView()
+        let kept = last.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
             default: !"\"<>:|?*;%".unicodeScalars.contains(scalar)
@@ -31,7 +33,7 @@ struct ContentDisposition: Hashable, Sendable {
         let isAtStart: (Character) -> Bool = { $0 == "." || $0.isWhitespace }
         var stem = String(String.UnicodeScalarView(kept)).drop(while: isAtStart)
         if let dot = stem.lastIndex(of: "."), stem[dot...].count <= 6 { stem = stem[..<dot] }
-        stem = stem.prefix(100)
+        stem = Substring(stem.unicodeScalars.prefix(100))
         while let end = stem.last, end == "." || end.isWhitespace { stem.removeLast() }
         return "\(stem.isEmpty ? "image" : stem).\(fileExtension)"
     }

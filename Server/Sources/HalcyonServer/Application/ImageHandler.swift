@@ -85,7 +85,10 @@ struct ImageHandler: Sendable {
         }
         let wishes = ClientWishes(request.headers, usesHints: configuration.answer.usesClientHints)
         let job = wishes.applied(to: stated) { JobPlan.usualQuality($0.imageFormat, configuration.answer) }
-        let (headers, service, fields) = (passed(request.headers), service, request.headers)
+        var fields = request.headers
+        // A range counts for GET alone (RFC 9110, 14.2).
+        if request.method == .head { fields[.range] = nil }
+        let (headers, service) = (passed(fields), service)
         if isInfo {
             let (report, facts) = try await context.channel.whileClientWaits {
                 try await service.report(on: job, at: try await service.originals.address(of: job, headers: headers))

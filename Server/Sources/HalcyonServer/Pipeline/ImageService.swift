@@ -172,13 +172,22 @@ final class ImageService: Sendable {
         return pictures
     }
 
+    /// The maximum number of pictures that a job lays on others: they are held, 16 MiB each at most, while the job waits.
+    private static let maximumWatermarks = 4
+
     /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high, and the facts of those with a URL.
+    ///
+    /// - Throws: `ImageURLError.unsupported` for more than four of them.
     private func watermarks(
         of job: ImageJob, _ expectation: Expectation?
     ) async throws -> ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) {
         var (found, sources): ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) = ([:], [])
         guard !job.raw else { return (found, sources) }
-        for picture in Self.watermarks(of: job) {
+        let pictures = Self.watermarks(of: job)
+        guard pictures.count <= Self.maximumWatermarks else {
+            throw ImageURLError.unsupported("watermark of \(pictures.count) pictures")
+        }
+        for picture in pictures {
             let address: Originals.Address
             switch picture {
             case .url(let source): address = try await originals.address(of: ImageJob(source: source), headers: [:])

@@ -52,7 +52,8 @@ struct JobPlan: Sendable {
         try steps.addAll()
         processors += steps.processors
         size = steps.size
-        try Self.check(size, configuration.answer)
+        // A filter may enlarge the picture, and the next one reduce it.
+        for size in steps.sizes + [size] { try Self.check(size, configuration.answer) }
         let choice = FormatChoice(configuration: configuration.answer, accept: accept, coders: coders)
         let frames = job.limits.maxFrames == 1 ? 1 : max(1, info.frameCount)
         let (pixels, overflows) = (size.area ?? .max).multipliedReportingOverflow(by: frames)

@@ -9,7 +9,9 @@ struct JobSteps {
     /// The pictures that the job lays on others.
     let watermarks: [ImageJob.Watermark.Picture: WatermarkPicture]
     private(set) var processors: [any ImageProcessor] = []
-    private(set) var size: PixelSize
+    private(set) var size: PixelSize { didSet { sizes.append(size) } }
+    /// All sizes that the picture has on the way, each of which is a bitmap.
+    private(set) var sizes: [PixelSize] = []
     /// The pixels that the steps go through, each as often as the step's work is that of a copy.
     private(set) var cost = 0
 

@@ -191,7 +191,7 @@ final class Originals: Sendable {
         let seconds = min(Double(freshness.maximumAge ?? .max), Self.usualTime)
         let isUsable = isKept && !freshness.requiresRevalidation && seconds >= 1
         let found = SourceFacts(
-            hash: original.etag, info: info, freshness: freshness, time: time.now,
+            hash: try await SourceFacts.hash(of: original.data), info: info, freshness: freshness, time: time.now,
             lastModified: address.lastModified, original: isUsable || isLocal ? nil : original)
         if let key = address.key, isUsable, !freshness.isPrivate {
             facts.insert(found, for: key, cost: 1024, expiration: .seconds(seconds))
@@ -205,7 +205,7 @@ final class Originals: Sendable {
     func original(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
         if let original = facts.original { return original }
         let original = try await transferred(address) { $0 }
-        guard original.etag == facts.hash else {
+        guard try await SourceFacts.hash(of: original.data) == facts.hash else {
             if let key = address.key { self.facts.remove(key) }
             throw Failure.changed
         }
@@ -220,7 +220,7 @@ final class Originals: Sendable {
     fileprivate func keptOriginal(of facts: SourceFacts, at address: Address) async throws -> EncodedImage {
         if facts.original != nil || address.lastModified != nil { return try await original(of: facts, at: address) }
         guard let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original),
-            kept.etag == facts.hash
+            try await SourceFacts.hash(of: kept.data) == facts.hash
         else {
             try Task.checkCancellation()
             throw Failure.notKept

@@ -1,9 +1,11 @@
+import Crypto
 import Foundation
 import Halcyon
+import NIOPosix
 
 /// The facts about the present bytes of a source, from which the work on them follows.
 struct SourceFacts: Sendable {
-    /// The hash of the bytes, by which the caches know all that is made of them.
+    /// The hash of the bytes, by which the caches know all that is made of them; of `hash(of:)`.
     let hash: String
     /// The facts in the header.
     let info: ImageInfo
@@ -15,6 +17,12 @@ struct SourceFacts: Sendable {
     let lastModified: Date?
     /// The bytes, if no cache has them that may be used without asking the source's server again.
     var original: EncodedImage?
+
+    /// Returns the SHA-256 of bytes: a stranger can make other bytes of the same XXH3, such as an entity tag has, and their picture
+    /// would be the answer to both URLs. Takes a few milliseconds for a photograph, on a thread for such work.
+    static func hash(of data: Data) async throws -> String {
+        try await NIOThreadPool.singleton.runIfActive { S3Signer.hexadecimal(SHA256.hash(data: data)) }
+    }
 
     /// The pixels of all frames that are decoded.
     func pixels(firstFrameOnly: Bool) -> Int {
