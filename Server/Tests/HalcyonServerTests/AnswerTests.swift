@@ -239,6 +239,24 @@ import Testing
         }
     }
 
+    /// imgproxy's own settings of its URLs.
+    @Test func settingsOfImgproxy() async throws {
+        try await ServerFixture.run {
+            ($0.url.separator, $0.url.allowedOptions) = (",", ["width", "msr"])
+            ($0.url.allowsLimits, $0.url.sourceIncludesFilename) = (true, true)
+            ($0.signature.keys, $0.signature.salts, $0.signature.trusted) = (["00"], ["00"], ["partner"])
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg")
+            let encoded = Data(source.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                .replacing("=", with: "")
+            let answer = try await server.get("/partner/w,24/\(encoded)/a-name.jpg")
+            #expect(try answer.image().size == PixelSize(24, 16))
+            #expect(try await server.get("/partner/msr,0.000001/plain/\(source)").status == 422)
+            #expect(try await server.get("/partner/h,24/plain/\(source)").status == 403)
+            #expect(try await server.get("/unsafe/w,24/plain/\(source)").status == 403)
+        }
+    }
+
     /// A canvas on the way is as large as one that is sent, and each picture that is laid on another is held.
     @Test func noStepIsAboveTheLimits() async throws {
         try await ServerFixture.run {

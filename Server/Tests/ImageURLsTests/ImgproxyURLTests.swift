@@ -124,6 +124,16 @@ import Testing
         #expect(job.output.format == .png)
     }
 
+    /// Whoever runs the server has written them.
+    @Test func presetsMayHaveLimits() throws {
+        var configuration = ImgproxyURL.Configuration()
+        configuration.presets = try ImgproxyPresets(["default=msr:50", "small=preset:default/mrd:500"])
+        #expect(try imgproxy("q:50", configuration).limits.maxPixels == 50_000_000)
+        #expect(try imgproxy("pr:small", configuration).limits.maxResultSide == 500)
+        #expect(failure { try imgproxy("msr:100", configuration) } == .forbidden("msr"))
+        #expect(failure { try imgproxy("pr:small/msr:100", configuration) } == .forbidden("msr"))
+    }
+
     @Test func presets() throws {
         var configuration = ImgproxyURL.Configuration()
         configuration.presets = try ImgproxyPresets(

@@ -143,9 +143,14 @@ public struct ServerApplication: Sendable {
         // A key for one grammar closes the others too: a URL without a signature would be answered by whichever has none.
         let policy: URLKeys.Policy =
             signature.keys.isEmpty && signature.thumborKeys.isEmpty ? .unsignedWithoutKeys : .signedOnly
-        let keys = try URLKeys.imgproxy(pairs, size: signature.size, policy: policy)
+        let keys = try URLKeys.imgproxy(pairs, size: signature.size, trusted: signature.trusted, policy: policy)
         var imgproxy = ImgproxyURL.Configuration()
-        imgproxy.presets = try ImgproxyPresets(configuration.url.presets)
+        imgproxy.separator = configuration.url.separator.first ?? ":"
+        imgproxy.presets = try ImgproxyPresets(configuration.url.presets, separator: imgproxy.separator)
+        let allowed = configuration.url.allowedOptions
+        imgproxy.allowedOptions = allowed.isEmpty ? nil : Set(allowed)
+        imgproxy.allowsLimits = configuration.url.allowsLimits
+        imgproxy.sourceIncludesFilename = configuration.url.sourceIncludesFilename
         imgproxy.onlyPresets = configuration.url.onlyPresets
         var thumbor = ThumborURL.Configuration()
         // The base URL stands before sources as they are written.

@@ -23,7 +23,9 @@ extension ServerConfiguration {
         "http.shutdownTimeout", "metrics.enabled", "metrics.host", "metrics.port", "source.allow", "source.baseUrl",
         "source.folder", "source.allowPrivateAddresses", "source.timeout", "source.maximumBytes",
         "source.maximumPixels", "source.maximumFrames", "source.maximumAnimationPixels", "source.passHeaders",
-        "url.grammars", "url.presets", "url.onlyPresets", "signature.keys", "signature.salts", "signature.size",
+        "url.grammars", "url.presets", "url.onlyPresets", "url.separator",
+        "url.allowedOptions", "url.allowLimits", "url.sourceIncludesFilename",
+        "signature.keys", "signature.salts", "signature.size", "signature.trusted",
         "signature.thumborKeys", "answer.formats",
         "answer.maximumAvifPixels", "answer.quality", "answer.sharpening", "answer.ttl", "answer.lastModified",
         "answer.clientHints",
@@ -62,9 +64,17 @@ extension ServerConfiguration {
         try reader.set("url.grammars", &url.grammars)
         try reader.set("url.presets", &url.presets)
         try reader.set("url.onlyPresets", &url.onlyPresets)
+        try reader.set("url.separator", &url.separator)
+        guard url.separator.count == 1, url.separator != "/" else {
+            throw ServerConfigurationError.badValue(key: "url.separator", reason: "it is one character, and no slash")
+        }
+        try reader.set("url.allowedOptions", &url.allowedOptions)
+        try reader.set("url.allowLimits", &url.allowsLimits)
+        try reader.set("url.sourceIncludesFilename", &url.sourceIncludesFilename)
         try reader.set("signature.keys", &signature.keys)
         try reader.set("signature.salts", &signature.salts)
         try reader.set("signature.size", &signature.size, in: 1...32)
+        try reader.set("signature.trusted", &signature.trusted)
         try reader.set("signature.thumborKeys", &signature.thumborKeys)
         guard signature.keys.count == signature.salts.count else {
             throw ServerConfigurationError.badValue(key: "signature.salts", reason: "there is one for each key")

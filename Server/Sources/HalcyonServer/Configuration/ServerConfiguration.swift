@@ -80,6 +80,14 @@ public struct ServerConfiguration: Sendable {
         /// Whether URLs name presets alone, false by default. It asks for imgproxy's language as the only one: the others would
         /// answer what it refuses.
         public var onlyPresets = false
+        /// The character between an option of imgproxy's and its arguments, `:` by default.
+        public var separator = ":"
+        /// The options of imgproxy's that URLs may have, by any of their names; presets may have all. Empty, all, by default.
+        public var allowedOptions: [String] = []
+        /// Whether URLs of imgproxy's may state limits of the source, false by default.
+        public var allowsLimits = false
+        /// Whether the last part of a source in Base64 is a file name without a meaning, false by default.
+        public var sourceIncludesFilename = false
     }
 
     /// The signatures of URLs (`signature`).
@@ -90,6 +98,8 @@ public struct ServerConfiguration: Sendable {
         public var salts: [String] = []
         /// The bytes of a signature that are compared, 32 by default.
         public var size = 32
+        /// The texts that are taken in the place of a signature, but not of thumbor's; none by default.
+        public var trusted: [String] = []
         /// The keys of thumbor's signatures, as text; none by default.
         public var thumborKeys: [String] = []
     }

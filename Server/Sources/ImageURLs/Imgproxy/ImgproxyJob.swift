@@ -3,6 +3,8 @@ struct ImgproxyJob {
     var job: ImageJob
     private let configuration: ImgproxyURL.Configuration
     private var count = 0
+    /// Whether the options are those of a preset, which whoever runs the server has written.
+    private var isInPreset = false
 
     init(configuration: ImgproxyURL.Configuration) {
         (job, self.configuration) = (configuration.defaults, configuration)
@@ -12,6 +14,9 @@ struct ImgproxyJob {
         guard let options = configuration.presets[name] else {
             throw .invalid("preset", name, "there is no such preset")
         }
+        let outer = isInPreset
+        isInPreset = true
+        defer { isInPreset = outer }
         for option in options { try apply(option) }
     }
 
@@ -38,7 +43,7 @@ struct ImgproxyJob {
             for name in arguments.values where !name.isEmpty { try applyPreset(name) }
         case .maxSourceResolution, .maxSourceFileSize, .maxAnimationFrames, .maxAnimationFrameResolution,
             .maxResultDimension:
-            guard configuration.allowsLimits else { throw .forbidden(arguments.option) }
+            guard configuration.allowsLimits || isInPreset else { throw .forbidden(arguments.option) }
             try applyLimit(option, arguments)
         }
     }

@@ -47,7 +47,6 @@ public struct ImgproxyPresets: Sendable {
     private func check() throws(ConfigurationError) {
         var configuration = ImgproxyURL.Configuration()
         configuration.presets = self
-        configuration.allowsLimits = true
         for name in lists.keys.sorted() {
             var builder = ImgproxyJob(configuration: configuration)
             do { try builder.applyPreset(name) } catch {
