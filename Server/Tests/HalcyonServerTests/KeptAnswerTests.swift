@@ -52,6 +52,29 @@ struct KeptAnswerTests {
         }
     }
 
+    /// Each read has the whole file in memory: of many requests at once, one reads it, and the others have its facts.
+    @Test func manyRequestsReadASourceOnce() async throws {
+        let clock = ManualClock()
+        try await ServerFixture.run(clock: clock) {
+            ($0.cache.memoryBytes, $0.queue.transfers) = (0, 1)
+        } _: { server async throws in
+            let source = try server.serve("jpeg/baseline-420.jpg", headers: ["Cache-Control": "max-age=6000"])
+            #expect(try await server.get("/info/_/\(source)").status == 200)
+            let disk = try #require(server.application.pipeline.cache.disk)
+            // The source is written behind the answer.
+            await disk.flush()
+            // The facts are forgotten, and the file is still fresh.
+            clock.advance(by: .seconds(301))
+            let before = disk.statistics.hits
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await server.get("/info/_/\(source)").status } }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(disk.statistics.hits == before + 1)
+            #expect(server.transport.requestCount == 1)
+        }
+    }
+
     @Test func anExpiredURLGetsNone() async throws {
         let clock = ManualClock()
         try await ServerFixture.run(clock: clock, { $0.cache.memoryBytes = 0 }) { server in

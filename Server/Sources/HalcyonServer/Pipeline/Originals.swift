@@ -45,6 +45,8 @@ final class Originals: Sendable {
     let transfers: CostQueue<String>
     /// The places at each host before them; nil if one host may have them all.
     let hosts: HostQueues?
+    /// The places of look-ups in the caches, each of which has a source's bytes in memory.
+    private let lookups: CostQueue<UUID>
     private let facts: MemoryCache<String, SourceFacts>
     private let time: TimeSource
     /// The bytes that no cache keeps while work waits, and those of answers that clients have not taken yet.
@@ -66,6 +68,10 @@ final class Originals: Sendable {
         (waitingBytes, sentBytes) = (HeldBytes(maximum: maximum), HeldBytes(maximum: maximum))
         let queue = configuration.queue
         transfers = CostQueue(
+            limits: CostQueueLimits(
+                working: queue.transfers, waitingCount: queue.waiting, waitingCost: queue.waiting,
+                waitingTime: queue.waitingTime), time: time)
+        lookups = CostQueue(
             limits: CostQueueLimits(
                 working: queue.transfers, waitingCount: queue.waiting, waitingCost: queue.waiting,
                 waitingTime: queue.waitingTime), time: time)
@@ -140,11 +146,13 @@ final class Originals: Sendable {
         at address: Address, beforeWaiting check: () throws -> Void = {}, beforeTransfer begin: () throws -> Void = {}
     ) async throws -> SourceFacts {
         if let known = knownFacts(at: address) { return known }
-        if let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original) {
-            return try await transfers.withPlace(for: key(of: address), cost: 1) {
-                try await remember(kept, at: address)
-            }
+        // Each in a place of its own: those behind the first one find its facts.
+        let kept: SourceFacts? = try await lookups.withPlace(for: UUID(), cost: 1) {
+            if let known = knownFacts(at: address) { return known }
+            let kept = await pipeline.cachedEncodedImage(for: address.request, as: .original)
+            return if let kept { try await remember(kept, at: address) } else { nil }
         }
+        if let kept { return kept }
         try Task.checkCancellation()
         let isNew = address.key.map { !transfers.has($0) } ?? true
         if isNew { try check() }
