@@ -117,11 +117,13 @@ struct ImageHandler: Sendable {
             }
             return ready.response()
         } catch {
-            guard let fallback,
-                let response = try await fallback.response(
+            guard let fallback else { throw error }
+            let response = try await context.channel.whileClientWaits {
+                try await fallback.response(
                     after: error, to: job, accept: wishes.accept, isPrivate: !headers.isEmpty, now: time.now, service,
                     configuration)
-            else { throw error }
+            }
+            guard let response else { throw error }
             return response
         }
     }
