@@ -18,7 +18,9 @@ struct ClientWishes: Hashable, Sendable {
         width = fields[.clientWidth].flatMap { Int($0) }
         guard savesData else { return }
         // A client that saves bytes gets no more pixels than its layout has.
-        if let ratio, let width, ratio > 1, ratio.isFinite { self.width = max(1, Int(Double(width) / ratio)) }
+        if let ratio, let width, width > 0, ratio > 1, ratio.isFinite {
+            self.width = max(1, Int(Double(width) / ratio))
+        }
         ratio = nil
     }
 

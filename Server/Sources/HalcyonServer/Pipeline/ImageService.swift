@@ -129,6 +129,10 @@ final class ImageService: Sendable {
     private func attempt(
         _ job: ImageJob, _ address: Originals.Address, _ accept: AcceptField
     ) async throws -> ImageAnswer {
+        let pictures = Self.watermarks(of: job).count
+        guard job.raw || pictures <= Self.maximumWatermarks else {
+            throw ImageURLError.unsupported("watermark of \(pictures) pictures")
+        }
         var expectation: Expectation?
         let facts = try await originals.facts(
             at: address, beforeWaiting: { if !job.raw { try work.check() } },
@@ -176,18 +180,12 @@ final class ImageService: Sendable {
     private static let maximumWatermarks = 4
 
     /// Returns the pictures that a job lays on others, at most 2,048 pixels wide and high, and the facts of those with a URL.
-    ///
-    /// - Throws: `ImageURLError.unsupported` for more than four of them.
     private func watermarks(
         of job: ImageJob, _ expectation: Expectation?
     ) async throws -> ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) {
         var (found, sources): ([ImageJob.Watermark.Picture: WatermarkPicture], [SourceFacts]) = ([:], [])
         guard !job.raw else { return (found, sources) }
-        let pictures = Self.watermarks(of: job)
-        guard pictures.count <= Self.maximumWatermarks else {
-            throw ImageURLError.unsupported("watermark of \(pictures.count) pictures")
-        }
-        for picture in pictures {
+        for picture in Self.watermarks(of: job) {
             let address: Originals.Address
             switch picture {
             case .url(let source): address = try await originals.address(of: ImageJob(source: source), headers: [:])
